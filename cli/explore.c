@@ -382,11 +382,6 @@ int weft_cli_explore(int argc, char **argv)
 	if (why)
 		return weft_cli_complain(p.status, weft_cli_how.argv[0], why);
 	weft_cli_how.is_native = weft_cli_is_native(&p);
-	if (weft_cli_how.is_native &&
-	    (weft_cli_how.has_spurious || which_points || points.leaves_races))
-		return weft_cli_complain(STATUS_OWN, weft_cli_how.argv[0], "its threads are weft's "
-					 "own, for which there is no --spurious, --points "
-					 "and --no-races");
 	if (!weft_cli_how.jobs)
 		weft_cli_how.jobs = cpus();
 	join_words(weft_cli_how.argv);

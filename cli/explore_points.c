@@ -66,11 +66,6 @@ int weft_cli_points_begin(const struct weft_cli_points *points,
 				       "is in it: weft cc links weft's"));
 	if (!found || strcmp(found, LIBRARY) != 0)
 		return 0;
-	if (weft_cli_is_native(p)) {
-		fputs("weft: its threads are weft's own: accesses to memory are no points, and no "
-		      "data race is told\n", stderr);
-		return 0;
-	}
 	if (points->which == WEFT_CLI_ONE_IN)
 		snprintf(text, sizeof(text), ",points=%lu", points->one_in);
 	else if (points->which == WEFT_CLI_SHARED)

@@ -93,8 +93,8 @@ examples_wordfreq_pthreads_LDADD =
 EXTRA_DIST += examples/buggy/aget.c examples/buggy/pbzip2.c
 EXTRA_DIST += examples/buggy/atomicity.c examples/buggy/deadlock.c \
 	examples/buggy/destroyed.c examples/buggy/double_unlock.c \
-	examples/buggy/lost_wakeup.c examples/buggy/native.c examples/buggy/order.c \
-	examples/buggy/race.c
+	examples/buggy/lost_wakeup.c examples/buggy/native.c examples/buggy/native_race.c \
+	examples/buggy/order.c examples/buggy/race.c
 
 # Programs of several ranks. The compilers of MPI build them.
 EXTRA_DIST += examples/mpi/heat.c examples/mpi/heat.h examples/mpi/heat_alone.c \

@@ -179,6 +179,16 @@ void wefti_ex_forget_key(const volatile void *key)
 		empty(&k->clock);
 }
 
+/* The memory of a thread that has ended is used for another one. */
+void wefti_ex_clocks_begin(struct wefti_ex_thread *t)
+{
+	empty(&t->clock);
+	empty(&t->seen);
+	empty(&t->fenced);
+	t->frame_count = 0;
+	wefti_ex_forget_key(t);
+}
+
 void wefti_ex_begins_after(struct wefti_ex_thread *child, struct wefti_ex_thread *self)
 {
 	int was;

@@ -29,7 +29,7 @@ void wefti_ex_copies_find(void)
 
 static int counts(const void *where)
 {
-	return (wefti_ex.looks_for_races || wefti_ex.learns) && wefti_ex_controlled() &&
+	return (wefti_ex.looks_for_races || wefti_ex.learns) && wefti_ex_toucher() &&
 	       wefti_ex_is_instrumented(where);
 }
 

@@ -53,7 +53,17 @@ static char written;
 void wefti_ex_wrote(void)
 {
 	if (wefti_ex_controlled())
-		wefti_ex_give(wefti_ex_self, &written);
+		wefti_ex_wrote_by(wefti_ex_self);
+}
+
+void wefti_ex_wrote_by(struct wefti_ex_thread *self)
+{
+	wefti_ex_give(self, &written);
+}
+
+void wefti_ex_read_by(struct wefti_ex_thread *self)
+{
+	wefti_ex_take(self, &written);
 }
 
 ssize_t wefti_ex_tried(ssize_t bytes)

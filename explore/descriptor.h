@@ -22,6 +22,8 @@ int wefti_ex_may_block(int fd);
  * other end.
  */
 void wefti_ex_wrote(void);
+void wefti_ex_wrote_by(struct wefti_ex_thread *self);	/* the same, of a thread of weft's own */
+void wefti_ex_read_by(struct wefti_ex_thread *self);
 
 /* Returns the bytes. A call that did not wait may have found nothing. */
 ssize_t wefti_ex_tried(ssize_t bytes);

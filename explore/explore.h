@@ -35,6 +35,7 @@
 	OP(CHAN_SEND, "sends to") OP(CHAN_RECEIVE, "receives from") OP(CLOSE, "closes") \
 	OP(CLOSE_FD, "closes a descriptor") OP(ALT, "waits for the first of several") \
 	OP(GROUP_WAIT, "waits for the threads of") \
+	OP(PUSH, "puts into") OP(POP, "takes from") \
 	OP(ASK, "asks again and again")
 
 enum wefti_ex_op {
@@ -45,7 +46,8 @@ enum wefti_ex_op {
 
 enum wefti_ex_kind { WEFTI_EX_NOTHING, WEFTI_EX_MUTEX, WEFTI_EX_COND, WEFTI_EX_RWLOCK,
 		     WEFTI_EX_SEM, WEFTI_EX_BARRIER, WEFTI_EX_SPIN, WEFTI_EX_FLAG,
-		     WEFTI_EX_LOCATION, WEFTI_EX_FUTEX, WEFTI_EX_CHAN, WEFTI_EX_GROUP };
+		     WEFTI_EX_LOCATION, WEFTI_EX_FUTEX, WEFTI_EX_CHAN, WEFTI_EX_GROUP,
+		     WEFTI_EX_RING, WEFTI_EX_STACK };
 
 /* What is known of an object at an address: of the lock that the program sees there. */
 struct wefti_ex_object {
@@ -75,6 +77,13 @@ struct wefti_ex_frame {
 
 /* A handler has run; and one without SA_RESTART. */
 enum wefti_ex_interrupts { WEFTI_EX_HANDLED = 1, WEFTI_EX_NO_RESTART = 2 };
+
+/* A thread of weft's own (native_memory.c) */
+struct wefti_ex_native_state {
+	uintptr_t stack_top, stack_low;	/* of what its functions have used */
+	uint32_t stays;		/* sections in which it must not yield */
+	uint32_t blocks;	/* in regions where it may run beside others */
+};
 
 enum wefti_ex_state { WEFTI_EX_READY, WEFTI_EX_BLOCKED, WEFTI_EX_ENDED };
 
@@ -131,6 +140,7 @@ struct wefti_ex_thread {
 	struct wefti_ex_clock fenced;	/* by release fences, for relaxed stores */
 	struct wefti_ex_frame *frames;
 	uint32_t frame_count, frame_room;
+	struct wefti_ex_native_state native;
 	uint64_t accesses;
 	const volatile void *spun_at;	/* it reads this location again and again: spun times */
 	uint64_t spun;
@@ -351,6 +361,9 @@ int wefti_ex_cond_destroy(pthread_cond_t *c, const void *where);
 
 /* spurious.c. A choice at a step of self. */
 void wefti_ex_wake_without_reason(struct wefti_ex_thread *self);
+/* The thread among some whose wait ends so; NULL: none. */
+struct wefti_ex_thread *wefti_ex_is_spurious(struct wefti_ex_thread *self,
+					     struct wefti_ex_thread **some, unsigned n);
 
 /*
  * sigwait.c. Is such a signal pending, or has a handler run? The wait for the turn of a

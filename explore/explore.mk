@@ -35,7 +35,9 @@ libweft_explore_la_SOURCES = \
 	explore/native.c \
 	explore/native.h \
 	explore/native_calls.c \
+	explore/native_chan.c \
 	explore/native_io.c \
+	explore/native_memory.c \
 	explore/native_time.c \
 	explore/named.c \
 	explore/object.c \

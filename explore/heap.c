@@ -56,7 +56,7 @@ void wefti_ex_heap_find(void)
 
 static struct wefti_ex_thread *watched(void)
 {
-	return wefti_ex.looks_for_races ? wefti_ex_controlled() : NULL;
+	return wefti_ex.looks_for_races ? wefti_ex_toucher() : NULL;
 }
 
 static void *forgotten(void *memory, size_t bytes)
@@ -177,7 +177,7 @@ void wefti_ex_forget_own(void)
 	if (!wefti_ex.looks_for_races)
 		return;
 	was = wefti_ex_shut();
-	if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+	if (!wefti_ex.is_native && pthread_getattr_np(pthread_self(), &attr) == 0) {
 		if (pthread_attr_getstack(&attr, &stack, &bytes) == 0)
 			wefti_ex_forget(stack, bytes);
 		(void)pthread_attr_destroy(&attr);

@@ -68,12 +68,15 @@ void wefti_ex_access_memory(const volatile void *at, size_t bytes,
 		[WEFTI_EX_ATOMIC_LOADS] = WEFTI_EX_ATOMIC_LOAD,
 		[WEFTI_EX_ATOMIC_STORES] = WEFTI_EX_ATOMIC_STORE,
 	};
-	struct wefti_ex_thread *self = wefti_ex_controlled();
-	int was;
+	struct wefti_ex_thread *self = wefti_ex_toucher();
+	int was, is_one;
 
 	if (!self)
 		return;
-	if (is_point(self, at, kind, where))
+	is_one = is_point(self, at, kind, where);
+	if (is_one && wefti_ex.is_native)
+		wefti_ex_native_touches(self, ops[kind], at, where);
+	else if (is_one)
 		wefti_ex_point(self, ops[kind], wefti_ex_location(at), where);
 	if (!wefti_ex.looks_for_races && !wefti_ex.learns)
 		return;
@@ -96,7 +99,7 @@ static inline void touch_atomic(const volatile void *at, size_t bytes,
 
 static inline void has_touched(const volatile void *at, int order, enum does does)
 {
-	struct wefti_ex_thread *self = wefti_ex_controlled();
+	struct wefti_ex_thread *self = wefti_ex_toucher();
 
 	int was;
 
@@ -112,7 +115,7 @@ static inline void has_touched(const volatile void *at, int order, enum does doe
 
 static inline void fence(int order)
 {
-	struct wefti_ex_thread *self = wefti_ex_controlled();
+	struct wefti_ex_thread *self = wefti_ex_toucher();
 
 	int was;
 
@@ -125,7 +128,7 @@ static inline void fence(int order)
 
 static inline void enter(const void *where, const void *frame)
 {
-	struct wefti_ex_thread *self = wefti_ex_controlled();
+	struct wefti_ex_thread *self = wefti_ex_toucher();
 
 	int was;
 
@@ -138,7 +141,7 @@ static inline void enter(const void *where, const void *frame)
 
 static inline void leave(void)
 {
-	struct wefti_ex_thread *self = wefti_ex_controlled();
+	struct wefti_ex_thread *self = wefti_ex_toucher();
 
 	if (self && wefti_ex.looks_for_races)
 		wefti_ex_leaves(self);
@@ -152,7 +155,7 @@ static inline void load_module(const void *where)
 
 static inline void give(const void *at)
 {
-	struct wefti_ex_thread *self = wefti_ex_controlled();
+	struct wefti_ex_thread *self = wefti_ex_toucher();
 
 	if (self)
 		wefti_ex_give(self, at);
@@ -160,7 +163,7 @@ static inline void give(const void *at)
 
 static inline void take(const void *at)
 {
-	struct wefti_ex_thread *self = wefti_ex_controlled();
+	struct wefti_ex_thread *self = wefti_ex_toucher();
 
 	if (self)
 		wefti_ex_take(self, at);

@@ -34,6 +34,7 @@
 #include <string.h>
 
 #include "export.h"
+#include "race.h"
 #include "start.h"
 #include "weft.h"
 
@@ -95,12 +96,19 @@ void wefti_ex_native_started(void)
 
 static struct wefti_ex_thread *make(const struct wefti_ex_call *call)
 {
-	struct wefti_ex_thread *t = unused;
+	struct wefti_ex_thread *t = unused, before;
 
 	if (!t || t == wefti_ex.holder)
 		return wefti_ex_thread_make(call);
 	unused = t->next;
+	before = *t;
 	memset(t, 0, sizeof(*t));
+	t->clock = before.clock;	/* their memory */
+	t->seen = before.seen;
+	t->fenced = before.fenced;
+	t->frames = before.frames;
+	t->frame_room = before.frame_room;
+	wefti_ex_clocks_begin(t);
 	t->call = *call;
 	t->deadline = WEFTI_EX_NEVER;
 	return t;
@@ -194,6 +202,8 @@ EXPORT void weft_explore_deadlock(int is_told)
 
 static void step(struct wefti_ex_thread *self, enum wefti_ex_op op, const void *where)
 {
+	if (self->native.stays)
+		return;
 	self->op = op;
 	self->where = where;
 	self->state = WEFTI_EX_READY;
@@ -218,6 +228,19 @@ struct wefti_ex_thread *wefti_ex_native_point(enum wefti_ex_op op, const void *a
 	step(self, op, where);
 	errno = kept;
 	return self;
+}
+
+void wefti_ex_native_touches(struct wefti_ex_thread *self, enum wefti_ex_op op,
+			     const volatile void *at, const void *where)
+{
+	const int kept = errno;
+
+	if (self->native.stays)
+		return;
+	self->peer = 0;
+	self->object = wefti_ex_location(at);
+	step(self, op, where);
+	errno = kept;
 }
 
 struct wefti_ex_thread *wefti_ex_native_point_of(enum wefti_ex_op op, uint64_t id,
@@ -258,6 +281,7 @@ struct wefti_ex_thread *wefti_ex_native_make(const struct wefti_ex_call *call,
 	t->op = WEFTI_EX_BEGIN;
 	t->is_detached = is_detached;
 	wefti_ex_add(t);
+	wefti_ex_begins_after(t, wefti_ex.holder);
 	return t;
 }
 
@@ -265,6 +289,7 @@ void wefti_ex_native_enters(struct wefti_ex_thread *t)
 {
 	t->id = NEXT(weft_self)();
 	wefti_ex.holder = t;
+	wefti_ex_native_stack_begins(t);
 	/* As the other places: an address behind an instruction. */
 	step(t, WEFTI_EX_BEGIN, (const char *)t->call.entry + 1);
 }
@@ -287,6 +312,9 @@ void wefti_ex_native_ends(void)
 	if (self->call.group)	/* the search: a wait for the group sees it */
 		wefti_ex_past(self, WEFTI_EX_END,
 			      wefti_ex_object(self->call.group, WEFTI_EX_GROUP, NULL));
+	wefti_ex_give(self, self);
+	wefti_ex_native_gives_end(self);
+	wefti_ex_native_stack_ends(self);
 	self->state = WEFTI_EX_ENDED;
 	if (self->is_detached)
 		wefti_ex_native_forget(self);
@@ -296,8 +324,18 @@ void wefti_ex_native_joined(uint64_t id)
 {
 	struct wefti_ex_thread *t = wefti_ex_native_current() ? find(id) : NULL;
 
+	if (!t)
+		return;
+	wefti_ex_take(wefti_ex.holder, t);
+	wefti_ex_native_forget(t);
+}
+
+void wefti_ex_native_cancels(struct wefti_ex_thread *self, uint64_t id)
+{
+	struct wefti_ex_thread *t = self ? find(id) : NULL;
+
 	if (t)
-		wefti_ex_native_forget(t);
+		wefti_ex_begins_after(t, self);
 }
 
 void wefti_ex_native_detached(uint64_t id)

@@ -28,6 +28,30 @@ struct wefti_ex_thread *wefti_ex_native_point(enum wefti_ex_op op, const void *a
 struct wefti_ex_thread *wefti_ex_native_point_of(enum wefti_ex_op op, uint64_t id,
 						 const void *where);
 
+/* What the caller has done happens before what a thread does behind its take of the key. */
+static inline void wefti_ex_native_give(struct wefti_ex_thread *self, const volatile void *key)
+{
+	if (self)
+		wefti_ex_give(self, key);
+}
+
+static inline void wefti_ex_native_take(struct wefti_ex_thread *self, const volatile void *key)
+{
+	if (self)
+		wefti_ex_take(self, key);
+}
+
+/* A second thing of an object has a key of its own. */
+static inline const volatile void *wefti_ex_second(const volatile void *at)
+{
+	return (const volatile char *)at + 1;
+}
+
+/* native_memory.c: a thread begins on a stack that another one may have had, and ends */
+void wefti_ex_native_gives_end(struct wefti_ex_thread *self);	/* to those that wait for all */
+void wefti_ex_native_stack_begins(struct wefti_ex_thread *self);
+void wefti_ex_native_stack_ends(struct wefti_ex_thread *self);
+
 /*
  * Behind the call of such a step, which may have waited. Returns its result, which may say that
  * it has found nothing.
@@ -61,6 +85,7 @@ void wefti_ex_native_enters(struct wefti_ex_thread *t);
 void wefti_ex_native_ends(void);
 /* No thread was made after all; or it was joined: the struct is used for another one. */
 void wefti_ex_native_forget(struct wefti_ex_thread *t);
+void wefti_ex_native_cancels(struct wefti_ex_thread *self, uint64_t id);
 void wefti_ex_native_joined(uint64_t id);
 void wefti_ex_native_detached(uint64_t id);
 

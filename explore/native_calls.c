@@ -16,42 +16,73 @@ static int did(struct wefti_ex_thread *self, int result)
 	return wefti_ex_native_did(self, result);
 }
 
-#define POINT1(name, op, kind, A)						\
+/* gives: the caller's acts happen before a take by another thread behind its call. */
+#define POINT1(name, op, kind, A, gives, takes)					\
 	EXPORT int name(A a)							\
 	{									\
 		struct wefti_ex_thread *self =					\
 			wefti_ex_native_point(WEFTI_EX_##op, a, WEFTI_EX_##kind, CALLER); \
-		return did(self, NEXT(name)(a));				\
+										\
+		gives(self, a);							\
+		return takes(self, a, did(self, NEXT(name)(a)));		\
 	}
-#define POINT2(name, op, kind, A, B)						\
-	EXPORT int name(A a, B b)						\
+#define POINT2(name, op, kind, A, gives, takes)					\
+	EXPORT int name(A a, int64_t b)						\
 	{									\
 		struct wefti_ex_thread *self =					\
 			wefti_ex_native_point(WEFTI_EX_##op, a, WEFTI_EX_##kind, CALLER); \
-		return did(self, NEXT(name)(a, b));				\
+										\
+		gives(self, a);							\
+		return takes(self, a, did(self, NEXT(name)(a, b)));		\
 	}
-#define POINT3(name, op, kind, A, B, C)						\
-	EXPORT int name(A a, B b, C c)						\
-	{									\
-		struct wefti_ex_thread *self =					\
-			wefti_ex_native_point(WEFTI_EX_##op, a, WEFTI_EX_##kind, CALLER); \
-		return did(self, NEXT(name)(a, b, c));				\
-	}
+
+static void give(struct wefti_ex_thread *self, const void *at)
+{
+	wefti_ex_native_give(self, at);
+}
+
+static int take(struct wefti_ex_thread *self, const void *at, int result)
+{
+	if (result >= 0)
+		wefti_ex_native_take(self, at);
+	return result;
+}
+
+static void no_give(const struct wefti_ex_thread *self, const void *at)
+{
+	(void)self;
+	(void)at;
+}
+
+static int no_take(const struct wefti_ex_thread *self, const void *at, int result)
+{
+	(void)self;
+	(void)at;
+	return result;
+}
 
 /* Behind a call that has locked the object, or not. */
 static int locked(struct wefti_ex_thread *self, const void *at, enum wefti_ex_kind kind,
 		  int error)
 {
-	if (self && error == 0)
+	if (self && error == 0) {
 		wefti_ex_object(at, kind, NULL)->holder = self->number;
+		wefti_ex_take(self, at);
+		wefti_ex_take(self, wefti_ex_second(at));
+	}
 	return did(self, error);
 }
 
-static void unlocks(const struct wefti_ex_thread *self, const void *at,
-		    enum wefti_ex_kind kind)
+/* Readers give to a key of their own, which writers alone take. */
+static void unlocks(struct wefti_ex_thread *self, const void *at, enum wefti_ex_kind kind)
 {
-	if (self)
-		wefti_ex_object(at, kind, NULL)->holder = 0;
+	struct wefti_ex_object *o;
+
+	if (!self)
+		return;
+	o = wefti_ex_object(at, kind, NULL);
+	wefti_ex_give(self, o->holder == self->number ? at : wefti_ex_second(at));
+	o->holder = 0;
 }
 
 #define LOCK1(name, op, kind, A)						\
@@ -81,26 +112,23 @@ LOCK1(weft_mutex_lock, LOCK, MUTEX, struct weft_mutex *)
 LOCK2(weft_mutex_lock_until, LOCK, MUTEX, struct weft_mutex *)
 LOCK1(weft_mutex_try_lock, TRYLOCK, MUTEX, struct weft_mutex *)
 UNLOCK(weft_mutex_unlock, MUTEX, struct weft_mutex *)
-POINT1(weft_mutex_destroy, DESTROY, MUTEX, struct weft_mutex *)
-POINT1(weft_cond_signal, SIGNAL, COND, struct weft_cond *)
-POINT1(weft_cond_broadcast, BROADCAST, COND, struct weft_cond *)
-POINT1(weft_rwlock_read, READ, RWLOCK, struct weft_rwlock *)
-POINT2(weft_rwlock_read_until, READ, RWLOCK, struct weft_rwlock *, int64_t)
-POINT1(weft_rwlock_try_read, TRYREAD, RWLOCK, struct weft_rwlock *)
+POINT1(weft_mutex_destroy, DESTROY, MUTEX, struct weft_mutex *, no_give, no_take)
+POINT1(weft_cond_signal, SIGNAL, COND, struct weft_cond *, give, no_take)
+POINT1(weft_cond_broadcast, BROADCAST, COND, struct weft_cond *, give, no_take)
+POINT1(weft_rwlock_read, READ, RWLOCK, struct weft_rwlock *, no_give, take)
+POINT2(weft_rwlock_read_until, READ, RWLOCK, struct weft_rwlock *, no_give, take)
+POINT1(weft_rwlock_try_read, TRYREAD, RWLOCK, struct weft_rwlock *, no_give, take)
 LOCK1(weft_rwlock_write, WRITE, RWLOCK, struct weft_rwlock *)
 LOCK2(weft_rwlock_write_until, WRITE, RWLOCK, struct weft_rwlock *)
 LOCK1(weft_rwlock_try_write, TRYWRITE, RWLOCK, struct weft_rwlock *)
 UNLOCK(weft_rwlock_unlock, RWLOCK, struct weft_rwlock *)
-POINT1(weft_sem_post, POST, SEM, struct weft_sem *)
-POINT1(weft_sem_wait, TAKE, SEM, struct weft_sem *)
-POINT2(weft_sem_wait_until, TAKE, SEM, struct weft_sem *, int64_t)
-POINT1(weft_sem_try_wait, TRYTAKE, SEM, struct weft_sem *)
-POINT1(weft_barrier_wait, MEET, BARRIER, struct weft_barrier *)
-POINT2(weft_barrier_wait_until, MEET, BARRIER, struct weft_barrier *, int64_t)
-POINT3(weft_group_wait, GROUP_WAIT, GROUP, struct weft_group *, int64_t, uint64_t *)
-POINT3(weft_chan_send, CHAN_SEND, CHAN, struct weft_chan *, const void *, int64_t)
-POINT3(weft_chan_recv, CHAN_RECEIVE, CHAN, struct weft_chan *, void *, int64_t)
-POINT1(weft_chan_close, CLOSE, CHAN, struct weft_chan *)
+POINT1(weft_sem_post, POST, SEM, struct weft_sem *, give, no_take)
+POINT1(weft_sem_wait, TAKE, SEM, struct weft_sem *, no_give, take)
+POINT2(weft_sem_wait_until, TAKE, SEM, struct weft_sem *, no_give, take)
+POINT1(weft_sem_try_wait, TRYTAKE, SEM, struct weft_sem *, no_give, take)
+/* A thread that is late takes what the next round has given, too: a race may be missed. */
+POINT1(weft_barrier_wait, MEET, BARRIER, struct weft_barrier *, give, take)
+POINT2(weft_barrier_wait_until, MEET, BARRIER, struct weft_barrier *, give, take)
 
 /* What the call does to a second object, for the search. */
 static void changes(struct wefti_ex_thread *self, enum wefti_ex_op op, const void *at,
@@ -110,6 +138,27 @@ static void changes(struct wefti_ex_thread *self, enum wefti_ex_op op, const voi
 		wefti_ex_past(self, op, wefti_ex_object(at, kind, NULL));
 }
 
+/*
+ * With --spurious a wait may end at once. The runtime never ends one so; but a program may be
+ * meant for threads that do. The mutex is had again behind a point.
+ */
+static int ends_without_signal(struct wefti_ex_thread *self)
+{
+	return self && wefti_ex_is_spurious(self, &self, 1) != NULL;
+}
+
+static int spurious(struct wefti_ex_thread *self, struct weft_mutex *m, const void *where)
+{
+	int error;
+
+	unlocks(self, m, WEFTI_EX_MUTEX);
+	error = did(self, NEXT(weft_mutex_unlock)(m));
+	if (error)
+		return error;
+	self = wefti_ex_native_point(WEFTI_EX_RELOCK, m, WEFTI_EX_MUTEX, where);
+	return locked(self, m, WEFTI_EX_MUTEX, NEXT(weft_mutex_lock)(m));
+}
+
 static int cond_wait(struct weft_cond *c, struct weft_mutex *m, int64_t deadline,
 		     const void *where)
 {
@@ -117,13 +166,17 @@ static int cond_wait(struct weft_cond *c, struct weft_mutex *m, int64_t deadline
 							     where);
 	int error;
 
+	if (ends_without_signal(self))
+		return spurious(self, m, where);
 	changes(self, WEFTI_EX_UNLOCK, m, WEFTI_EX_MUTEX);
 	unlocks(self, m, WEFTI_EX_MUTEX);
 	error = deadline == WEFT_FOREVER ? NEXT(weft_cond_wait)(c, m) :
 					   NEXT(weft_cond_wait_until)(c, m, deadline);
-	if (self && error != -EINVAL && error != -EPERM)
+	if (self && error != -EINVAL && error != -EPERM) {
 		wefti_ex_object(m, WEFTI_EX_MUTEX, NULL)->holder = self->number;
-	error = did(self, error);
+		wefti_ex_take(self, m);
+	}
+	error = take(self, c, did(self, error));
 	changes(self, WEFTI_EX_RELOCK, m, WEFTI_EX_MUTEX);
 	return error;
 }
@@ -138,12 +191,31 @@ EXPORT int weft_cond_wait_until(struct weft_cond *c, struct weft_mutex *m, int64
 	return cond_wait(c, m, deadline, CALLER);
 }
 
+/* The function of a once, which happens before each return of 0. */
+struct first {
+	int (*fn)(void *arg);
+	void *arg;
+	const void *once;
+};
+
+static int run_first(void *first)
+{
+	const struct first *f = first;
+	const int error = f->fn(f->arg);
+
+	if (!error)
+		wefti_ex_native_give(wefti_ex_native_current(), f->once);
+	return error;
+}
+
 EXPORT int weft_once(struct weft_once *once, int (*fn)(void *), void *arg)
 {
 	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_ONCE, once, WEFTI_EX_FLAG,
 							     CALLER);
+	struct first first = { fn, arg, once };
 
-	return did(self, NEXT(weft_once)(once, fn, arg));
+	return take(self, once, did(self, fn ? NEXT(weft_once)(once, run_first, &first) :
+					       NEXT(weft_once)(once, fn, arg)));
 }
 
 EXPORT int weft_once_until(struct weft_once *once, int (*fn)(void *), void *arg,
@@ -151,16 +223,11 @@ EXPORT int weft_once_until(struct weft_once *once, int (*fn)(void *), void *arg,
 {
 	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_ONCE, once, WEFTI_EX_FLAG,
 							     CALLER);
+	struct first first = { fn, arg, once };
 
-	return did(self, NEXT(weft_once_until)(once, fn, arg, deadline));
-}
-
-EXPORT int weft_alt(struct weft_alt *alt, size_t n, int64_t deadline)
-{
-	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_ALT, NULL,
-							     WEFTI_EX_NOTHING, CALLER);
-
-	return did(self, NEXT(weft_alt)(alt, n, deadline));
+	return take(self, once, did(self, fn ?
+		    NEXT(weft_once_until)(once, run_first, &first, deadline) :
+		    NEXT(weft_once_until)(once, fn, arg, deadline)));
 }
 
 EXPORT void weft_yield(void)
@@ -303,5 +370,6 @@ EXPORT int weft_cancel(uint64_t id)
 {
 	struct wefti_ex_thread *self = wefti_ex_native_point_of(WEFTI_EX_CANCEL, id, CALLER);
 
+	wefti_ex_native_cancels(self, id);
 	return did(self, NEXT(weft_cancel)(id));
 }

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "descriptor.h"
 #include "export.h"
 #include "native.h"
 #include "weft.h"
@@ -16,9 +17,14 @@
 	{									\
 		struct wefti_ex_thread *self = wefti_ex_native_point(		\
 			WEFTI_EX_##op, NULL, WEFTI_EX_NOTHING, CALLER);		\
-		const type result = NEXT(name) arguments;			\
+		type result;							\
 										\
+		if (self && WEFTI_EX_##op != WEFTI_EX_IN && WEFTI_EX_##op != WEFTI_EX_POLL) \
+			wefti_ex_wrote_by(self);				\
+		result = NEXT(name) arguments;					\
 		(void)wefti_ex_native_did(self, result < 0 ? (int)result : 0);	\
+		if (self && result >= 0 && WEFTI_EX_##op != WEFTI_EX_OUT)	\
+			wefti_ex_read_by(self);					\
 		return result;							\
 	}
 
@@ -86,3 +92,8 @@ CALL(int, weft_wait_fd, POLL, (int fd, short events, int64_t deadline),
 CALL(int, weft_poll, POLL, (struct pollfd *fds, size_t n, int64_t deadline),
      (fds, n, deadline))
 CALL(int, weft_close, CLOSE_FD, (int fd), (fd))
+CALL(ssize_t, weft_reader_line, IN, (struct weft_reader *reader, char **line, int64_t deadline),
+     (reader, line, deadline))
+CALL(ssize_t, weft_reader_read, IN,
+     (struct weft_reader *reader, void *to, size_t bytes, int64_t deadline),
+     (reader, to, bytes, deadline))

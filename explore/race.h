@@ -14,6 +14,8 @@ void wefti_ex_atomic_stores(struct wefti_ex_thread *self, const volatile void *a
 			    int is_change);
 void wefti_ex_fence(struct wefti_ex_thread *self, int order);
 
+void wefti_ex_clocks_begin(struct wefti_ex_thread *t);	/* nothing happens before it */
+
 /* pieces.c: memory in small pieces, which is not malloc's */
 void *wefti_ex_pieces(size_t bytes);
 void wefti_ex_pieces_back(void *piece, size_t bytes);
@@ -24,6 +26,20 @@ void wefti_ex_leaves(struct wefti_ex_thread *self);
 uint32_t wefti_ex_stack(const struct wefti_ex_thread *self, const void *where);
 /* The innermost place of the stack; *outer is the rest. NULL: the stack is empty. */
 const void *wefti_ex_stack_top(uint32_t stack, uint32_t *outer);
+
+/*
+ * native_memory.c, for weft's own threads: the caller, if its accesses are looked at; the point
+ * of such an access
+ */
+struct wefti_ex_thread *wefti_ex_native_toucher(void);
+void wefti_ex_native_touches(struct wefti_ex_thread *self, enum wefti_ex_op op,
+			     const volatile void *at, const void *where);
+
+/* NULL: the caller's accesses are not looked at. */
+static inline struct wefti_ex_thread *wefti_ex_toucher(void)
+{
+	return wefti_ex.is_native ? wefti_ex_native_toucher() : wefti_ex_controlled();
+}
 
 /* memory.c: the point of an access, and its order; copies.c calls it, too */
 void wefti_ex_access_memory(const volatile void *at, size_t bytes,

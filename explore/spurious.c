@@ -37,24 +37,31 @@ static struct wefti_ex_thread *listed(const struct wefti_ex_thread *self,
 	return NULL;
 }
 
-/* BLOCKED -> READY, as if nothing had happened. */
-void wefti_ex_wake_without_reason(struct wefti_ex_thread *self)
+struct wefti_ex_thread *wefti_ex_is_spurious(struct wefti_ex_thread *self,
+					     struct wefti_ex_thread **some, unsigned n)
 {
-	static struct wefti_ex_thread *some[WEFTI_EX_THREADS];
 	struct wefti_ex_thread *chosen;
-	unsigned n;
 
-	if (!wefti_ex.has_spurious && !wefti_ex_has_list())
-		return;
-	n = waiting(some);
-	if (n == 0)
-		return;
+	if (n == 0 || (!wefti_ex.has_spurious && !wefti_ex_has_list()))
+		return NULL;
 	if (wefti_ex.has_spurious)
 		wefti_ex_fork_of(self, 's', some, n, 0);
 	chosen = wefti_ex_has_list() ? listed(self, some, n) : drawn(some, n);
 	if (!chosen)
-		return;
+		return NULL;
 	wefti_ex_chosen(self, 's', chosen->number);
 	wefti_ex_past_choice(self, chosen);
-	chosen->state = WEFTI_EX_READY;
+	return chosen;
+}
+
+/* BLOCKED -> READY, as if nothing had happened. */
+void wefti_ex_wake_without_reason(struct wefti_ex_thread *self)
+{
+	static struct wefti_ex_thread *some[WEFTI_EX_THREADS];
+	struct wefti_ex_thread *chosen = NULL;
+
+	if (wefti_ex.has_spurious || wefti_ex_has_list())
+		chosen = wefti_ex_is_spurious(self, some, waiting(some));
+	if (chosen)
+		chosen->state = WEFTI_EX_READY;
 }

@@ -532,6 +532,7 @@ script_tests = \
 	tests/tools/test_snippets.sh \
 	tests/tools/test_sanitizers.sh \
 	tests/tools/test_points.sh \
+	tests/tools/test_points_native.sh \
 	tests/tools/test_probes.sh \
 	tests/tools/test_stat_latency.sh \
 	tests/tools/test_profile.sh \
