@@ -47,7 +47,7 @@ enum wefti_ex_op {
 enum wefti_ex_kind { WEFTI_EX_NOTHING, WEFTI_EX_MUTEX, WEFTI_EX_COND, WEFTI_EX_RWLOCK,
 		     WEFTI_EX_SEM, WEFTI_EX_BARRIER, WEFTI_EX_SPIN, WEFTI_EX_FLAG,
 		     WEFTI_EX_LOCATION, WEFTI_EX_FUTEX, WEFTI_EX_CHAN, WEFTI_EX_GROUP,
-		     WEFTI_EX_RING, WEFTI_EX_STACK };
+		     WEFTI_EX_RING, WEFTI_EX_STACK, WEFTI_EX_STREAM };
 
 /* What is known of an object at an address: of the lock that the program sees there. */
 struct wefti_ex_object {

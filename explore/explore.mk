@@ -63,10 +63,12 @@ libweft_explore_la_SOURCES = \
 	explore/start.c \
 	explore/start.h \
 	explore/strategy.c \
+	explore/stream.c \
 	explore/sysv.c \
 	explore/tell.c \
 	explore/tell_race.c \
-	explore/time.c
+	explore/time.c \
+	explore/transfer.c
 libweft_explore_la_CPPFLAGS = -D_GNU_SOURCE -I$(srcdir)/include -I$(srcdir)/arch -I$(srcdir)/arch/$(weft_cpu)
 # A function that leaves pthread_once() by an exception must undo it.
 libweft_explore_la_CFLAGS = $(AM_CFLAGS) -fexceptions -Wno-deprecated-declarations

@@ -35,7 +35,7 @@ static int have_writer(int fd)
 		return 1;
 	if (pipe2(other, O_CLOEXEC) != 0)
 		return 0;
-	is_there = tee(fd, other[1], 1, SPLICE_F_NONBLOCK) != 0;
+	is_there = REAL(tee)(fd, other[1], 1, SPLICE_F_NONBLOCK) != 0;
 	(void)REAL(close)(other[0]);
 	(void)REAL(close)(other[1]);
 	return is_there;

@@ -42,6 +42,7 @@ static const struct {
 	[WEFTI_EX_GROUP] = { "group", 0 },
 	[WEFTI_EX_RING] = { "ring", 0 },
 	[WEFTI_EX_STACK] = { "stack", 0 },
+	[WEFTI_EX_STREAM] = { "stream", 0 },
 };
 
 const char *wefti_ex_kind_name(uint32_t kind)

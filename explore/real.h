@@ -3,6 +3,7 @@
 #ifndef WEFT_EXPLORE_REAL_H
 #define WEFT_EXPLORE_REAL_H
 
+#include <aio.h>
 #include <fcntl.h>
 #include <mqueue.h>
 #include <poll.h>
@@ -14,8 +15,10 @@
 #include <sys/file.h>
 #include <sys/msg.h>
 #include <sys/random.h>
+#include <stdio.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -63,6 +66,8 @@ void __cxa_guard_abort(void *guard);
 	F(sigwait) F(sigwaitinfo) F(sigtimedwait) F(sigsuspend) F(pause) \
 	F(waitpid) F(wait4) F(waitid) F(flock) F(fcntl) F(lockf) F(openat) \
 	F(mq_send) F(mq_timedsend) F(mq_receive) F(mq_timedreceive) F(msgsnd) F(msgrcv) F(semtimedop) \
+	F(splice) F(tee) F(vmsplice) F(sendfile) F(preadv2) F(pwritev2) F(recvmmsg) F(sendmmsg) \
+	F(aio_suspend) F(fgetc) F(fgets) F(fread) F(getdelim) F(fopen) \
 	F(syscall) F(getrandom) F(getentropy) \
 	F(__cxa_guard_acquire) F(__cxa_guard_release) F(__cxa_guard_abort)
 

@@ -504,6 +504,7 @@ script_tests = \
 	tests/tools/test_examples.sh \
 	tests/tools/test_explore.sh \
 	tests/tools/test_explore_known.sh \
+	tests/tools/test_explore_moves.sh \
 	tests/tools/test_explore_native.sh \
 	tests/tools/test_explore_outside.sh \
 	tests/tools/test_explore_ipc.sh \
