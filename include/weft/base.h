@@ -7,22 +7,21 @@
  * Functions return 0 (or a count) or a negative errno value; they never set errno
  * itself. On an error nothing has changed, unless the entry says otherwise.
  *
- * The compiler warns if a program drops the result of a function that may leave it with
- * something else than it needs: a try that did not get the lock, a thread that still runs.
- * gcc warns in spite of a cast to void; write (void)!call there.
+ * The compiler warns if a program drops a result without which it cannot go on safely: of
+ * a try that did not get the lock, of a join with a thread that still runs. gcc warns in
+ * spite of a cast to void; write (void)!call there.
  *
  * There is no warning for calls that lock or wait without a deadline: weft_mutex_lock(),
  * weft_rwlock_read(), weft_rwlock_write(), weft_cond_wait(), weft_sem_wait(),
  * weft_barrier_wait() and weft_once(). There is none for weft_wait_all(), weft_sleep(),
  * weft_sleep_until(), weft_chan_send(), weft_chan_recv() and weft_alt() either. Many
  * programs give these calls no reason to fail: no thread is cancelled, and no channel is
- * closed. A program may drop such a result if none of the errors can come that the entry
- * lists.
+ * closed. A program may drop such a result if none of the errors in the entry can come.
  *
- * Other functions without a warning fail only where the program is wrong, or where nothing
- * is left to do (weft_cancel(), weft_detach(), weft_stop(), the destroy functions). A few
- * fail where most programs can do nothing about it: weft_close(), weft_set_name() and
- * weft_dump(). These results may be dropped.
+ * Other functions without a warning fail only if the program is wrong, or if nothing is
+ * left to do (weft_cancel(), weft_detach(), weft_stop(), the destroy functions). Most
+ * programs can do nothing about a failure of weft_close(), weft_set_name() or
+ * weft_dump(), so these give no warning either. All of these results may be dropped.
  *
  * A "deadline" is an absolute time of weft_clock() in nanoseconds, WEFT_NO_WAIT (try
  * once, never park) or WEFT_FOREVER. If the call would have to wait, WEFT_NO_WAIT gives

@@ -101,10 +101,11 @@ WEFT_API WEFT_MUST_USE int weft_process_spawn(pid_t *pid, const char *file,
  * child do not end the wait. If two threads wait for the same child, one gets the status
  * and the other -ECHILD.
  *
- * The thread waits for a descriptor of the child (pidfd_open(2), Linux 5.3). Where
- * there is none, it holds a kernel thread until the child ends, and its VCPU runs other
- * threads meanwhile. With a deadline, or if no descriptor is free, it looks every 10 ms
- * instead. So it does when a child has ended that another process traces.
+ * The thread waits for a descriptor of the child (pidfd_open(2), Linux 5.3). If the
+ * kernel has no pidfd_open(2), the thread holds a kernel thread until the child ends, and
+ * its VCPU runs other threads meanwhile. With a deadline, it looks every 10 ms instead.
+ * It also looks every 10 ms if no descriptor is free, or if the child has ended and
+ * another process traces it.
  *
  * Returns 0 when the child has ended, else
  *   -ECHILD     there is no such child, or another call has waited for it, or SIGCHLD

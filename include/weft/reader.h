@@ -24,8 +24,8 @@
  * A server may give a client a minute to begin a request, and a second to finish it. It
  * reads the first byte by weft_reader_read() with the first deadline, and the rest of the
  * line by weft_reader_line() with the second. If the first byte is a newline, the line is
- * empty and has no rest. weft_wait_fd() in the place of the first call does not do: the
- * next request may be in the buffer already.
+ * empty and has no rest. weft_wait_fd() cannot take the place of the first call: the next
+ * request may be in the buffer already.
  */
 #ifndef WEFT_READER_H
 #define WEFT_READER_H
@@ -67,7 +67,7 @@ WEFT_API void weft_reader_init(struct weft_reader *reader, int fd, void *buf,
  *             its "\r\n", is replaced by 0.
  *   deadline  for the whole line: a time of weft_clock(), WEFT_NO_WAIT or WEFT_FOREVER
  *
- * Characters behind the last newline are a line too.
+ * Characters after the last newline are a line too.
  *
  * Returns the length of the line, without its end; 0 for an empty line. On an error the
  * reader has kept what has arrived of the line, and a later call goes on with it:

@@ -20,7 +20,7 @@ struct weft_options {
 	unsigned vcpus;		/* 1 to 256; 0: WEFT_VCPUS, else the CPUs that
 				 * the process may use, within its quota */
 	int64_t slice_ns;	/* 0: WEFT_SLICE, else 10 ms; -1: no preemption.
-				 * Half, if a thread waits that does not compute */
+				 * Half of it while a woken or new thread waits */
 	uint64_t reserved[6];	/* zero */
 };
 

@@ -5,8 +5,8 @@
  * Zero-filled is unlocked. A thread that arrives while others wait queues behind them, so
  * neither readers nor writers starve. Readers that are next to each other in the queue
  * get the lock together. A thread that has the lock as a reader must not lock it again.
- * As a writer it would wait for itself. As a reader it could wait for a writer that waits
- * for that thread.
+ * If it locks as a writer, it waits for itself. If it locks as a reader, it may queue
+ * behind a writer that waits for its first lock.
  */
 #ifndef WEFT_RWLOCK_H
 #define WEFT_RWLOCK_H

@@ -39,8 +39,8 @@ extern "C" {
 struct weft_slab;
 
 struct weft_slab_attr {
-	uint64_t limit;		/* 1 to 2^40: at least so many objects can live
-				   at once */
+	uint64_t limit;		/* 1 to 2^40: at least this many objects can
+				   live at once */
 	uint32_t object_bytes;	/* 1 to 2^20; rounded up to a multiple of 8 */
 	uint32_t threads;	/* how many may use the set at once, in all
 				   processes; at most 16,000, 0: 1,024 */

@@ -194,8 +194,8 @@ WEFT_API int weft_is_cancelled(void);
  *
  * Between the two, calls of this thread do not return -ECANCELED. Sections nest. A
  * release without a hold does nothing. A cancelled thread that has a result to hand over
- * sends it in such a section. The receiver must then not be cancelled too, or nobody
- * makes room.
+ * sends it in such a section. This needs a receiver that is not cancelled: otherwise the
+ * send may wait for ever for room.
  *
  * Blocks     never.
  * Since      0.1

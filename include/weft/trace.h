@@ -42,7 +42,7 @@ WEFT_API WEFT_MUST_USE int weft_trace_start(uint64_t bytes);
  * weft_trace_stop - record nothing any more
  *
  * The events stay, and can be written. A thread that is writing an event at this moment
- * still ends it.
+ * still completes the event.
  *
  * Returns 0, else
  *   -EALREADY  nothing is recorded
@@ -76,9 +76,9 @@ WEFT_API WEFT_MUST_USE int weft_trace_write(int fd);
  *
  *   text  what happened, or begins; the first 120 bytes are kept. Copied.
  *
- * mark: one moment. begin and end: a time in the calling thread. Such times may lie in
- * each other, and each end belongs to the last begin that has no end yet. While nothing
- * is recorded, a call costs a load and a branch. While events are recorded, a dump shows
+ * A mark is one moment. A begin and its end are a time in the calling thread. Such times
+ * nest: each end belongs to the last begin that has no end yet. While nothing is
+ * recorded, a call costs a load and a branch. While events are recorded, a dump shows
  * what has begun in each thread: four texts at most, by their first 24 bytes.
  *
  * Blocks     never.
