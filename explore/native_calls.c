@@ -73,16 +73,31 @@ static int locked(struct wefti_ex_thread *self, const void *at, enum wefti_ex_ki
 	return did(self, error);
 }
 
-/* Readers give to a key of their own, which writers alone take. */
-static void unlocks(struct wefti_ex_thread *self, const void *at, enum wefti_ex_kind kind)
+/*
+ * Before a call that unlocks the object. Readers give to a key of their own, which writers
+ * alone take. Returns the holder, for unlocked().
+ */
+static uint32_t unlocks(struct wefti_ex_thread *self, const void *at, enum wefti_ex_kind kind)
 {
 	struct wefti_ex_object *o;
+	uint32_t holder;
 
 	if (!self)
-		return;
+		return 0;
 	o = wefti_ex_object(at, kind, NULL);
-	wefti_ex_give(self, o->holder == self->number ? at : wefti_ex_second(at));
+	holder = o->holder;
+	wefti_ex_give(self, holder == self->number ? at : wefti_ex_second(at));
 	o->holder = 0;
+	return holder;
+}
+
+/* Behind that call. One that failed has unlocked nothing: the object has its holder again. */
+static int unlocked(struct wefti_ex_thread *self, const void *at, enum wefti_ex_kind kind,
+		    uint32_t holder, int error)
+{
+	if (self && error)
+		wefti_ex_object(at, kind, NULL)->holder = holder;
+	return did(self, error);
 }
 
 #define LOCK1(name, op, kind, A)						\
@@ -104,8 +119,9 @@ static void unlocks(struct wefti_ex_thread *self, const void *at, enum wefti_ex_
 	{									\
 		struct wefti_ex_thread *self =					\
 			wefti_ex_native_point(WEFTI_EX_UNLOCK, a, WEFTI_EX_##kind, CALLER); \
-		unlocks(self, a, WEFTI_EX_##kind);				\
-		return did(self, NEXT(name)(a));				\
+		const uint32_t holder = unlocks(self, a, WEFTI_EX_##kind);	\
+										\
+		return unlocked(self, a, WEFTI_EX_##kind, holder, NEXT(name)(a)); \
 	}
 
 LOCK1(weft_mutex_lock, LOCK, MUTEX, struct weft_mutex *)
@@ -149,10 +165,10 @@ static int ends_without_signal(struct wefti_ex_thread *self)
 
 static int spurious(struct wefti_ex_thread *self, struct weft_mutex *m, const void *where)
 {
-	int error;
+	const uint32_t holder = unlocks(self, m, WEFTI_EX_MUTEX);
+	const int error = unlocked(self, m, WEFTI_EX_MUTEX, holder,
+				   NEXT(weft_mutex_unlock)(m));
 
-	unlocks(self, m, WEFTI_EX_MUTEX);
-	error = did(self, NEXT(weft_mutex_unlock)(m));
 	if (error)
 		return error;
 	self = wefti_ex_native_point(WEFTI_EX_RELOCK, m, WEFTI_EX_MUTEX, where);
@@ -164,19 +180,20 @@ static int cond_wait(struct weft_cond *c, struct weft_mutex *m, int64_t deadline
 {
 	struct wefti_ex_thread *self = wefti_ex_native_point(WEFTI_EX_WAIT, c, WEFTI_EX_COND,
 							     where);
+	uint32_t holder;
 	int error;
 
 	if (ends_without_signal(self))
 		return spurious(self, m, where);
 	changes(self, WEFTI_EX_UNLOCK, m, WEFTI_EX_MUTEX);
-	unlocks(self, m, WEFTI_EX_MUTEX);
+	holder = unlocks(self, m, WEFTI_EX_MUTEX);
 	error = deadline == WEFT_FOREVER ? NEXT(weft_cond_wait)(c, m) :
 					   NEXT(weft_cond_wait_until)(c, m, deadline);
-	if (self && error != -EINVAL && error != -EPERM) {
-		wefti_ex_object(m, WEFTI_EX_MUTEX, NULL)->holder = self->number;
-		wefti_ex_take(self, m);
-	}
-	error = take(self, c, did(self, error));
+	if (error == -EINVAL || error == -EPERM)
+		(void)unlocked(self, m, WEFTI_EX_MUTEX, holder, error);
+	else
+		(void)locked(self, m, WEFTI_EX_MUTEX, 0);
+	error = take(self, c, error);
 	changes(self, WEFTI_EX_RELOCK, m, WEFTI_EX_MUTEX);
 	return error;
 }

@@ -84,7 +84,7 @@ passes "its shortest run" status_is 1 "$weft" run --seed "${list:-none}" "$work/
 passes "has few choices" sh -c "[ \$(echo '$list' | tr / '\\n' | grep -c @) -le 4 ]"
 passes "no alarm" status_is 0 explore --runs 100 "$work/native.right"
 
-for strategy in random pct pos weights robin preempt delay; do
+for strategy in random pct pos weights robin changes preempt delay; do
 	passes "$strategy finds it" status_is 1 explore --first --runs 1000 -s $strategy "$work/native"
 	passes "$strategy finds nothing else" \
 		status_is 0 explore --runs 100 -s $strategy "$work/native.right"
@@ -104,6 +104,38 @@ passes "and its cycle" says 'waits for itself through'
 passes "a normal run" status_is 0 "$work/embrace"
 passes "no end" status_is 1 explore --runs 1 --steps 8 "$work/embrace"
 passes "no end is told" says 'no end after 8 steps'
+
+# A thread unlocks a mutex that another one holds: -EPERM, and that one still holds it.
+cat >"$work/keeper.c" <<'END'
+#include <weft.h>
+static struct weft_mutex lock = WEFT_MUTEX_INIT;
+static struct weft_sem never;
+static void *keep(void *arg)
+{
+	(void)!weft_mutex_lock(&lock);
+	(void)!weft_sem_wait(&never);
+	return arg;
+}
+static void *want(void *arg)
+{
+	(void)!weft_mutex_unlock(&lock);
+	(void)!weft_mutex_lock(&lock);
+	return arg;
+}
+int main(void)
+{
+	uint64_t a, b;
+	if (weft_start(0) || weft_sem_init(&never, 0) || weft_spawn(&a, 0, keep, 0))
+		return 1;
+	weft_yield();
+	if (weft_spawn(&b, 0, want, 0) || weft_join(a, 0) || weft_join(b, 0))
+		return 1;
+	return weft_stop() != 0;
+}
+END
+compile keeper "$work/keeper.c"
+passes "an unlock in vain" status_is 1 explore --runs 100 "$work/keeper"
+passes "leaves the holder" says 'thread 3 locks mutex 1, which thread 2 holds, at keeper.c:1[0-9]'
 
 # All orders: with two threads that each make one step, there are not many.
 cat >"$work/few.c" <<'END'
