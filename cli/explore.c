@@ -32,7 +32,8 @@ static const struct argp_option options[] = {
 	{ "runs", 'r', "N", 0, "How many runs; default: 1000", 0 },
 	{ "time", 't', "TIME", 0, "Begin no run after this time, e.g. 30s", 0 },
 	{ "strategy", 's', "NAME", 0, "How the next thread is chosen: random, pct, pos, weights, "
-	  "robin; portfolio, the default: in turns. Or, all orders: preempt, delay", 0 },
+	  "robin, changes; portfolio, the default: most of them, by the seed. Or, all "
+	  "orders: preempt, delay", 0 },
 	{ "bound", KEY_BOUND, "N", 0, "No more preemptions or delays in a run; default: any "
 	  "number, the fewer first", 0 },
 	{ "reduce", KEY_REDUCE, NULL, 0, "Run one of the orders that differ only in steps "
@@ -83,7 +84,7 @@ static const char *read_strategy(struct argp_state *state, const char *name)
 	snprintf(text, sizeof(text), "%s:1", name);
 	if (!weft_cli_how.searches && (weft_cli_read_seed(text, &seed) != 0 || seed.list))
 		argp_error(state, "%s: the strategies are random, pct, pos, weights, robin, "
-			   "portfolio, preempt and delay", name);
+			   "changes, portfolio, preempt and delay", name);
 	return name;
 }
 

@@ -39,7 +39,7 @@ static int is_list(const char *text)
 int weft_cli_read_seed(const char *text, struct weft_cli_seed *seed)
 {
 	static const char *const strategies[] = { "portfolio", "random", "pct", "pos",
-						   "weights", "robin" };
+						   "weights", "robin", "changes" };
 	const char *colon = strchr(text, ':');
 	const char *digits = colon ? colon + 1 : text;
 	const size_t length = colon ? (size_t)(colon - text) : 0;

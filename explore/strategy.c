@@ -13,6 +13,8 @@
  *	           are slow, as no random walk among equals has them. SURW takes the number
  *	           of steps that a thread has left, which only a profile run can tell
  *	robin      each in turn, for a number of steps that the seed says
+ *	changes    as in the plain run (choice.c), but for one to three random steps. There
+ *	           another thread runs. It finds bugs in long runs that need few changes
  *	portfolio  one of those, by the seed: see MIX
  *	list       by a list of choices (choice.c)
  *
@@ -28,7 +30,8 @@
  * Source
  *   S. Burckhardt and others, "A randomized scheduler with probabilistic guarantees of
  *   finding bugs", ASPLOS 2010. X. Yuan, J. Yang, R. Gu, "Partial order aware concurrency
- *   sampling", CAV 2018. H. Zhao and others, "Selectively uniform concurrency testing",
+ *   sampling", CAV 2018. M. Emmi, S. Qadeer, Z. Rakamaric, "Delay-bounded scheduling", POPL
+ *   2011, for few changes of a plain run. H. Zhao and others, "Selectively uniform concurrency testing",
  *   ASPLOS 2025.
  */
 #include "explore.h"
@@ -46,16 +49,16 @@
 #define WEIGHTS_KINDS	7u	/* 1, 2 ... 64 */
 #define HIGH		(UINT64_C(1) << 62)
 
-enum strategy { RANDOM, PCT, POS, WEIGHTS, ROBIN, PORTFOLIO, LIST, KINDS };
+enum strategy { RANDOM, PCT, POS, WEIGHTS, ROBIN, CHANGES, PORTFOLIO, LIST, KINDS };
 
 static const char *const names[] = { "random", "pct", "pos", "weights", "robin",
-				     "portfolio", "list" };
+				     "changes", "portfolio", "list" };
 
 /*
  * In bench explore WEIGHTS needs the fewest runs for most programs, and POS and PCT find
- * sooner the bugs that it finds late.
+ * sooner the bugs that it finds late. CHANGES alone finds that of qsort_mt.
  */
-static const enum strategy MIX[] = { WEIGHTS, POS, WEIGHTS, PCT };
+static const enum strategy MIX[] = { WEIGHTS, POS, WEIGHTS, PCT, WEIGHTS, POS, CHANGES, PCT };
 
 static enum strategy strategy;
 static uint64_t turn;		/* of a thread of ROBIN, in steps */
@@ -88,6 +91,14 @@ static unsigned log_steps(void)
 	return LOG_STEPS_LEAST + (a < b ? a : b);
 }
 
+/* How many steps a run has is not known. Long runs want CHANGES as often as short ones. */
+static uint64_t steps_drawn(void)
+{
+	if (strategy == CHANGES)
+		return UINT64_C(1) << (LOG_STEPS_LEAST + wefti_ex_random() % LOG_STEPS_KINDS);
+	return UINT64_C(1) << log_steps();
+}
+
 /* Returns its place in `names`, or their number. */
 static unsigned find(const char *name)
 {
@@ -117,8 +128,8 @@ void wefti_ex_strategy_begin(const char *name, uint64_t seed)
 	random_state = seed;
 	turn = 1 + seed % TURNS;
 	wefti_ex.early = UINT64_C(2) << wefti_ex_random() % EARLY_KINDS;
-	if (strategy == PCT) {
-		const uint64_t steps = UINT64_C(1) << log_steps();
+	if (strategy == PCT || strategy == CHANGES) {
+		const uint64_t steps = steps_drawn();
 
 		changes = 1 + (unsigned)(wefti_ex_random() % CHANGES_MOST);
 		for (unsigned c = 0; c < changes; c++)
@@ -217,6 +228,39 @@ static struct wefti_ex_thread *in_turn(struct wefti_ex_thread **ready, unsigned 
 	return t;
 }
 
+/* How many of the changes come at this step. */
+static unsigned changes_now(void)
+{
+	unsigned now = 0;
+
+	for (unsigned i = 0; i < changes; i++)
+		if (change_at[i] && change_at[i] <= wefti_ex.report->steps) {
+			change_at[i] = 0;
+			now++;
+		}
+	return now;
+}
+
+static struct wefti_ex_thread *changed(struct wefti_ex_thread **ready, unsigned n,
+				       struct wefti_ex_thread *self)
+{
+	const unsigned drawn = (unsigned)(wefti_ex_random() % n);
+
+	if (changes_now() == 0)
+		return wefti_ex_plain(ready, n, self);
+	return ready[drawn] != self ? ready[drawn] : ready[(drawn + 1) % n];
+}
+
+static struct wefti_ex_thread *by_priority(struct wefti_ex_thread **ready, unsigned n,
+					   struct wefti_ex_thread *self)
+{
+	for (unsigned now = changes_now(); now > 0; now--)
+		fall(self);
+	if (wefti_ex_gives_way(self, ROW))
+		fall(self);
+	return highest(ready, n);
+}
+
 struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n,
 				      struct wefti_ex_thread *self)
 {
@@ -228,14 +272,9 @@ struct wefti_ex_thread *wefti_ex_pick(struct wefti_ex_thread **ready, unsigned n
 		return by_weight(ready, n, self);
 	if (strategy == ROBIN)
 		return in_turn(ready, n, self);
-	for (unsigned i = 0; i < changes; i++)
-		if (change_at[i] && change_at[i] <= wefti_ex.report->steps) {
-			change_at[i] = 0;
-			fall(self);
-		}
-	if (wefti_ex_gives_way(self, ROW))
-		fall(self);
-	return highest(ready, n);
+	if (strategy == CHANGES)
+		return changed(ready, n, self);
+	return by_priority(ready, n, self);
 }
 
 void wefti_ex_stepped(struct wefti_ex_thread *self)

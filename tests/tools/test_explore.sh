@@ -791,7 +791,7 @@ by_search()
 	[ -n "$seed" ] && again "$seed" deadlock
 }
 passes "a seed of a search" by_search
-for seed in weights:3 robin:3; do
+for seed in weights:3 robin:3 changes:3; do
 	passes "seed $seed, 20 times" one_interleaving "$seed"
 done
 

@@ -291,7 +291,7 @@ explore()
 }
 
 for kind in mq msg sem fifo pipe socket packet msg-removed sem-removed; do
-	for strategy in random pct pos weights robin; do
+	for strategy in random pct pos weights robin changes; do
 		passes "$kind by $strategy" status_is 0 explore --runs 10 -s $strategy "$work/talk" $kind
 		passes "$kind by $strategy in one course" refuses says 'another course'
 	done

@@ -230,7 +230,7 @@ passes "all loops are known" [ "$(echo "$loops" | wc -w)" -eq 31 ]
 
 # weft explore's own limit of time says nothing about a loop; that of steps does.
 for loop in $loops; do
-	for strategy in delay preempt robin random pct pos weights; do
+	for strategy in delay preempt robin random pct pos weights changes; do
 		passes "$loop ends, $strategy" status_is 0 "$weft" explore --first --timeout 10m \
 			--steps 20000 --runs "${WEFT_TEST_SEEDS-4}" --strategy "$strategy" \
 			"$work/polls" "$loop"

@@ -99,7 +99,7 @@ END
 compile if "$work/once.c" -DLOOP=if
 compile while "$work/once.c" -DLOOP=while
 passes "no wake-up without a signal" status_is 0 explore --runs 30 "$work/if"
-passes "one, with --spurious" status_is 1 explore --runs 60 --spurious "$work/if"
+passes "one, with --spurious" status_is 1 explore --runs 200 --spurious "$work/if"
 passes "it is told, too" says 'exit status 7'
 list=$(sed -n 's/^ *weft run --seed \(list:[^ ]*s[^ ]*\) .*/\1/p' "$work/said" | head -n 1)
 passes "by a choice" status_is 7 "$weft" run --seed "${list:-none}" "$work/if"
