@@ -23,7 +23,7 @@ struct call {
 };
 
 /* Another thread may have made it for the one that waits. */
-static int try_now(void *arguments)
+static int is_done(void *arguments)
 {
 	struct call *c = arguments;
 	const int kept = errno;
@@ -64,7 +64,7 @@ EXPORT int connect(int fd, const struct sockaddr *address, socklen_t bytes)
 
 	if (!wefti_ex_controlled() || flags < 0 || (flags & O_NONBLOCK))
 		return REAL(connect)(fd, address, bytes);
-	if (wefti_ex_wait_restarted(&(struct wefti_ex_try){ try_now, &c }, NULL, 0,
+	if (wefti_ex_wait_restarted(&(struct wefti_ex_try){ is_done, &c }, NULL, 0,
 				WEFTI_EX_NEVER, WEFTI_EX_CONNECT, CALLER) < 0)
 		return -1;
 	if (c.error == EINPROGRESS)

@@ -54,7 +54,7 @@ struct wefti_ex_object {
 	const void *at;
 	uint32_t number;	/* in the order of their first use */
 	uint32_t kind;
-	uint32_t holder;	/* mutex, rwlock for writing, running once: 1 + thread */
+	uint32_t holder;	/* a thread's number; of a mutex, a writer, a running once; or 0 */
 	uint32_t depth;		/* of a recursive mutex */
 	const void *locker;	/* the key of the thread that has locked the mutex last */
 	uint32_t was_held;	/* a constructor may have locked it before the run began */

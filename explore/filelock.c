@@ -29,7 +29,7 @@ static int is_held(int error)
 }
 
 /* 0: another one has it. An error is the last try's to tell. */
-static int try_now(void *arguments)
+static int is_done(void *arguments)
 {
 	const struct call *c = arguments;
 	const int kept = errno;
@@ -64,7 +64,7 @@ static int locked(int error)
 /* 0: the lock, or an error, is there for the next try. -1: a handler has run. */
 static int wait_for(struct call *c, const void *where)
 {
-	return wefti_ex_wait_restarted(&(struct wefti_ex_try){ try_now, c }, NULL, 0,
+	return wefti_ex_wait_restarted(&(struct wefti_ex_try){ is_done, c }, NULL, 0,
 				   WEFTI_EX_NEVER, WEFTI_EX_FILE_LOCK, where) < 0 ? -1 : 0;
 }
 

@@ -26,7 +26,7 @@ struct call {
 };
 
 /* 0: it would wait. */
-static int try_now(void *arguments)
+static int is_done(void *arguments)
 {
 	struct call *c = arguments;
 
@@ -49,7 +49,7 @@ static ssize_t transfer(struct call *c, const struct timespec *time, const void 
 		errno = error;
 		return -1;
 	}
-	ready = wefti_ex_wait_restarted(&(struct wefti_ex_try){ try_now, c }, &one, 1, deadline,
+	ready = wefti_ex_wait_restarted(&(struct wefti_ex_try){ is_done, c }, &one, 1, deadline,
 					c->sends ? WEFTI_EX_SEND : WEFTI_EX_RECEIVE, where);
 	if (ready == 0)
 		errno = ETIMEDOUT;

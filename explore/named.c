@@ -42,22 +42,22 @@ static int have_writer(int fd)
 }
 
 /* 0: the other end is not open. */
-static int try_now(void *arguments)
+static int is_done(void *arguments)
 {
 	struct call *c = arguments;
 	const int kept = errno;
-	int is_done;
+	int done;
 
 	if (c->fd < 0) {
 		c->fd = REAL(openat)(c->folder, c->path, c->flags | O_NONBLOCK);
 		c->error = errno;
 	}
 	if (c->fd < 0)
-		is_done = c->error != ENXIO;
+		done = c->error != ENXIO;
 	else
-		is_done = (c->flags & O_ACCMODE) != O_RDONLY || have_writer(c->fd);
+		done = (c->flags & O_ACCMODE) != O_RDONLY || have_writer(c->fd);
 	errno = kept;
-	return is_done;
+	return done;
 }
 
 static void drop(void *call)
@@ -76,7 +76,7 @@ static int open_end(struct call *c, const void *where)
 	int ready;
 
 	pthread_cleanup_push(drop, c);	/* the wait is a point of cancellation */
-	ready = wefti_ex_wait_restarted(&(struct wefti_ex_try){ try_now, c }, NULL, 0,
+	ready = wefti_ex_wait_restarted(&(struct wefti_ex_try){ is_done, c }, NULL, 0,
 					WEFTI_EX_NEVER, WEFTI_EX_OPEN, where);
 	pthread_cleanup_pop(ready < 0);
 	if (ready > 0 && c->fd < 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explore/native_calls.c - the public calls of libweft.so as points, but for those on descriptors
+ * explore/native_calls.c - public calls of libweft.so as points: those that order threads, but
+ * for the calls on descriptors (native_io.c)
  *
- * Each is a step, and then the runtime's own call. The holders of locks are noted for the
+ * Most are a step, and then the runtime's own call. The holders of locks are noted for the
  * report of a deadlock alone: the runtime keeps the locks.
  */
 #include <errno.h>
@@ -61,7 +62,7 @@ static int no_take(const struct wefti_ex_thread *self, const void *at, int resul
 	return result;
 }
 
-/* Behind a call that has locked the object, or not. */
+/* After a call that may have locked the object. */
 static int locked(struct wefti_ex_thread *self, const void *at, enum wefti_ex_kind kind,
 		  int error)
 {

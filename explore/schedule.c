@@ -33,7 +33,7 @@
  *                let the kernel choose the next one.
  *   Threads without the turn read holder and is_choosing in wefti_ex_controlled(). Each
  *   compares the holder with itself. A thread is made the holder by another thread only while it
- *   waits for its turn, and it stops to be the holder by its own give(). So it may read an
+ *   waits for its turn, and it stops being the holder by its own give(). So it may read an
  *   old holder, but never wrongly that it has the turn. A thread that was
  *   created without the turn has no struct, and compares nothing.
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* mpi/finish.c - the end of a call that was begun in its non-blocking form */
+/* mpi/finish.c - the end of a call: its request is waited for, or its look is done again */
 #include "lock.h"
 #include "wait.h"
 
-#define QUICK_LOOKS	128u		/* at a request, if no other thread waits */
+#define QUICK_LOOKS	128u		/* at one request before the thread parks */
 
 void wefti_mpi_status(MPI_Status *to, const MPI_Status *from)
 {
@@ -16,7 +16,7 @@ void wefti_mpi_status(MPI_Status *to, const MPI_Status *from)
 	to->MPI_ERROR = error;
 }
 
-/* The answer of another rank may come sooner than a thread could park and come back. */
+/* The answer of another rank may come sooner than the thread could park and be woken. */
 static unsigned quick_looks(void)
 {
 	return wefti_mpi_is_alone() ? QUICK_LOOKS : 1;
