@@ -7,6 +7,10 @@
  * stream's buffer is empty: libc then finds data, and takes what is there. A formatted
  * read (scanf) waits for its first byte so.
  */
+#ifndef __NO_INLINE__
+#define __NO_INLINE__	1	/* stdio.h would define getchar() and getline() inline */
+#endif
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
