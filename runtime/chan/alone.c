@@ -20,7 +20,10 @@ struct waiting {
 	uint64_t hi;
 };
 
-/* Off the stack of t: PARKED, then SHOWN (of buffered.c: I4). A cancellation may end the wait at once. */
+/*
+ * On another stack than t's: PARKED, then SHOWN (of buffered.c: I4). A cancellation may end
+ * the wait at once.
+ */
 static void post_wait(struct wefti_thread *t)
 {
 	const struct waiting *w = (const struct waiting *)(const void *)t->alts;
