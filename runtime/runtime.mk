@@ -488,7 +488,7 @@ io_sources = \
 	runtime/io/kernel_call.h \
 	runtime/io/make.c \
 	runtime/io/message.c \
-	runtime/io/name.c \
+	runtime/io/lookup.c \
 	runtime/io/poll.c \
 	runtime/io/process.c \
 	runtime/io/read.c \
@@ -498,8 +498,8 @@ io_sources = \
 	runtime/io/span.h \
 	runtime/io/table.c \
 	runtime/io/table.h \
-	runtime/io/wait.c \
-	runtime/io/wait.h \
+	runtime/io/fd_wait.c \
+	runtime/io/fd_wait.h \
 	runtime/io/write.c
 
 # L9

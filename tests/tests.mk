@@ -220,13 +220,13 @@ runtime_tests = \
 	tests/unit/io/test_file \
 	tests/unit/io/test_message \
 	tests/unit/io/test_number \
-	tests/unit/io/test_name \
+	tests/unit/io/test_lookup \
 	tests/unit/io/test_net \
 	tests/unit/io/test_poll \
 	tests/unit/io/test_process \
 	tests/unit/io/test_read \
 	tests/unit/io/test_reader \
-	tests/unit/io/test_wait \
+	tests/unit/io/test_fd_wait \
 	tests/unit/io/test_write \
 	$(cxx_unit_tests) \
 	tests/unit/life/test_block \
@@ -1519,10 +1519,10 @@ tests_unit_io_test_accept_SOURCES = \
 tests_unit_io_test_accept_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_fd_accept
 
-tests_unit_io_test_name_SOURCES = \
+tests_unit_io_test_lookup_SOURCES = \
 	tests/unit/io/loop.h \
-	tests/unit/io/test_name.c
-tests_unit_io_test_name_LDFLAGS = $(AM_LDFLAGS) \
+	tests/unit/io/test_lookup.c
+tests_unit_io_test_lookup_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=getaddrinfo,--wrap=wefti_libc_getaddrinfo \
 	-Wl,--defsym=__wrap_wefti_libc_getaddrinfo=__wrap_getaddrinfo
 
@@ -1549,9 +1549,9 @@ tests_unit_io_test_write_SOURCES = \
 tests_unit_io_test_write_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=wefti_os_fd_writev_at_once
 
-tests_unit_io_test_wait_SOURCES = \
+tests_unit_io_test_fd_wait_SOURCES = \
 	tests/unit/chan/crowd.h \
-	tests/unit/io/test_wait.c
+	tests/unit/io/test_fd_wait.c
 
 # Functions that can fail are the test's; see there.
 tests_unit_io_test_side_LDFLAGS = $(AM_LDFLAGS) \

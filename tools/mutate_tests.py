@@ -28,7 +28,7 @@ OF_FILE = {
                     "tests/unit/life/test_ticker"],
     "sched/idle": ["tests/stall/test_stall_keeper"],
     "sched/poller": ["tests/stall/test_stall_keeper",
-                     "tests/unit/io/test_wait"],
+                     "tests/unit/io/test_fd_wait"],
     "sched/spare": ["tests/unit/sched/test_seat", "tests/unit/life/test_block"],
     "sync/waiters": ["tests/unit/chan/test_waiters_stall",
                      "tests/stall/test_stall_chan"],

@@ -44,7 +44,7 @@
  *   pt.urgent  act_on_asked, pthread_cancel, pthread_setcancelstate,
  *       wefti_cancel_act, wefti_cancel_end; jump.c: go_back;
  *       self.c: wefti_pt_urge; signal_queue.c: mark_rest, wefti_signal_get,
- *       mark; fd_wait.c: park
+ *       mark; wait/fd_wait.c: park
  *   *libcs_word()  wefti_cancel_hide, wefti_cancel_show
  *
  * Invariants

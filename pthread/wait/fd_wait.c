@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "io/wait.h"
+#include "io/fd_wait.h"
 #include "os/call/descriptor.h"
 #include "os/call/fatal.h"
 #include "os/call/missing.h"

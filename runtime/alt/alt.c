@@ -3,7 +3,7 @@
  * alt/alt.c - weft_alt: channels, joins, times and descriptors in one wait
  *
  * chan/chan_wait.c does the waiting. This file adds descriptors: each alternative with
- * WEFT_ALT_READY has an interest (io/wait.h) for the time of the call. So its number is
+ * WEFT_ALT_READY has an interest (io/fd_wait.h) for the time of the call. So its number is
  * not reused meanwhile, and nothing of it remains. One poll(2) looks at all of them in
  * each round of tries.
  */
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "chan/chan.h"
-#include "io/wait.h"
+#include "io/fd_wait.h"
 #include "os/call/descriptor.h"
 #include "sched/vcpu.h"
 

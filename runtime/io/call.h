@@ -4,7 +4,7 @@
 #define WEFT_IO_CALL_H
 
 
-#include "io/wait.h"
+#include "io/fd_wait.h"
 #include "os/call/descriptor.h"
 
 struct wefti_call {

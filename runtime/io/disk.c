@@ -22,9 +22,9 @@
 
 #include <errno.h>
 
+#include "io/fd_wait.h"
 #include "io/kernel_call.h"
 #include "io/span.h"
-#include "io/wait.h"
 #include "life/few.h"
 #include "os/call/clock.h"
 #include "os/call/descriptor.h"

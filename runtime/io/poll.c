@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "io/wait.h"
+#include "io/fd_wait.h"
 #include "os/call/descriptor.h"
 #include "sched/park.h"
 #include "weft/io.h"

@@ -25,7 +25,7 @@
  *
  * Writers
  *   fd.watched  finish, wefti_fd_changes, wefti_fd_forget_all, wefti_fd_made;
- *       io/wait.c: wefti_fd_watch
+ *       io/fd_wait.c: wefti_fd_watch
  *   fd.word  finish, wefti_fd_begin, wefti_fd_changes, wefti_fd_close,
  *       wefti_fd_end, wefti_fd_forget_all, wefti_fd_made
  *   directory  make_chunk

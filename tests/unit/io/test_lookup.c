@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_name.c - io/name: look-ups, their errors, and look-ups that are given up */
+/* test_lookup.c - io/lookup: look-ups, their errors, and look-ups that are given up */
 #include <errno.h>
 #include <netdb.h>
 
@@ -150,4 +150,4 @@ static const struct test_case cases[] = {
 	TEST(deadline_and_result_may_meet),
 };
 
-TEST_MAIN("io/name", cases)
+TEST_MAIN("io/lookup", cases)

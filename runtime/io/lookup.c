@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io/name.c - looks up hosts and services, in a thread that may block
+ * io/lookup.c - looks up hosts and services, in a thread that may block
  *
  * The resolver keeps its state in thread-local variables and uses much stack. A light
  * thread shares the former with others and has little of the latter. So each look-up has

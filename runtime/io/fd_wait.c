@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* io/wait.c - waits until a descriptor may be ready */
-#include "io/wait.h"
+/* io/fd_wait.c - waits until a descriptor may be ready */
+#include "io/fd_wait.h"
 
 #include <errno.h>
 

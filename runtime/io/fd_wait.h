@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io/wait.h - waits until a descriptor may be ready
+ * io/fd_wait.h - waits until a descriptor may be ready
  *
  * For one thread, one descriptor and one direction there is io/call.h. Here are its
  * parts, also for a thread that waits for several things at once, descriptors among
@@ -28,8 +28,8 @@
  * once. If join fails (-ENOMEM), the caller must end the wait, and part from what was
  * joined. part must follow every join, however the wait ended.
  */
-#ifndef WEFT_IO_WAIT_H
-#define WEFT_IO_WAIT_H
+#ifndef WEFT_IO_FD_WAIT_H
+#define WEFT_IO_FD_WAIT_H
 
 #include "io/table.h"
 

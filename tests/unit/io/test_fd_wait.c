@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_wait.c - io/wait: what may be watched, of which descriptor an event is,
+ * test_fd_wait.c - io/fd_wait: what may be watched, of which descriptor an event is,
  * which sides an interest joins, and how a wait ends
  */
-#include "io/wait.h"
+#include "io/fd_wait.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -336,4 +336,4 @@ static const struct test_case cases[] = {
 	TEST(without_a_runtime_the_kernel_waits),
 };
 
-TEST_MAIN("io/wait", cases)
+TEST_MAIN("io/fd_wait", cases)
