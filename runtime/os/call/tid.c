@@ -46,8 +46,8 @@ int wefti_os_is_privileged(void)
 
 int wefti_os_kthread_signal(int tid, int signal)
 {
-	long ret = wefti_arch_syscall(SYS_tgkill, getpid(), tid, signal,
-				      0, 0, 0);
+	long ret = tid == 0 ? -ESRCH :
+		   wefti_arch_syscall(SYS_tgkill, getpid(), tid, signal, 0, 0, 0);
 
 	if (ret != 0 && ret != -ESRCH && ret != -EAGAIN)
 		wefti_os_fatal("tgkill", ret);

@@ -14,8 +14,10 @@ int wefti_os_pid(void);
 int wefti_os_is_privileged(void);
 
 /*
- * Sends a signal to one kernel thread of this process. Returns 0, -ESRCH when
- * it has ended, or -EAGAIN when too many signals are queued.
+ * Sends a signal to one kernel thread of this process. Returns 0, -ESRCH when it has ended,
+ * or -EAGAIN when too many signals are queued. A tid of 0 is that of a kernel thread which
+ * has not begun: -ESRCH. A VCPU may just have been given to such a one, when a thread asks
+ * for the thread that the VCPU ran before (sched/preempt.c).
  */
 int wefti_os_kthread_signal(int tid, int signal);
 

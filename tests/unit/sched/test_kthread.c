@@ -13,6 +13,7 @@
 #include "os/call/tid.h"
 #include "os/signal/signal.h"
 #include "sched/loop.h"
+#include "sched/preempt.h"
 #include "sched/seat.h"
 #include "sched/spare.h"
 #include "thread/bare.h"
@@ -164,11 +165,22 @@ static void one_that_cannot_be_made_leaves_nothing(void)
 	end(out);
 }
 
+/* As a thread that insists may find the VCPU, if the monitor has just given it away. */
+static void one_that_has_not_begun_is_sent_no_signal(void)
+{
+	static struct wefti_kthread k;
+	static struct wefti_vcpu v = { .kthread = &k };
+	static struct wefti_thread t = { .tp = 1 };
+
+	CU_ASSERT_EQUAL(wefti_preempt(&v, &t), 1);
+}
+
 static const struct test_case cases[] = {
 	TEST(a_new_one_has_a_loop_that_is_inside_the_runtime),
 	TEST(one_without_a_vcpu_is_reserved_and_numbered),
 	TEST(it_knows_itself_when_it_waits),
 	TEST(one_that_cannot_be_made_leaves_nothing),
+	TEST(one_that_has_not_begun_is_sent_no_signal),
 };
 
 TEST_MAIN("sched/kthread", cases)

@@ -54,6 +54,11 @@ static void a_signal_comes_to_the_one_that_is_named(void)
 	CU_ASSERT_EQUAL(wefti_os_kthread_signal((int)load_seq_cst(&id), 0), -ESRCH);
 }
 
+static void one_that_has_not_begun_gets_no_signal(void)
+{
+	CU_ASSERT_EQUAL(wefti_os_kthread_signal(0, SIGUSR1), -ESRCH);
+}
+
 static int seven(void)
 {
 	return 7;
@@ -70,6 +75,7 @@ static void another_function_may_tell_the_id(void)
 static const struct test_case cases[] = {
 	TEST(first_thread_has_the_processs),
 	TEST(a_signal_comes_to_the_one_that_is_named),
+	TEST(one_that_has_not_begun_gets_no_signal),
 	TEST(another_function_may_tell_the_id),
 };
 
