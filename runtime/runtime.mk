@@ -326,8 +326,8 @@ record_sources = \
 	runtime/record/format.h \
 	runtime/record/memory.c \
 	runtime/record/memory.h \
-	runtime/record/ring.c \
-	runtime/record/ring.h
+	runtime/record/events.c \
+	runtime/record/events.h
 
 # L3
 mem_sources = \
@@ -554,8 +554,8 @@ observe_sources = \
 	runtime/observe/view.h \
 	runtime/observe/waiting.c \
 	runtime/observe/waiting.h \
-	runtime/observe/watch.c \
-	runtime/observe/watch.h
+	runtime/observe/cycle_watch.c \
+	runtime/observe/cycle_watch.h
 
 init_sources = \
 	runtime/init/first.c \

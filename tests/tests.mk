@@ -81,8 +81,8 @@ plain_tests = \
 	tests/unit/lockfree/test_spsc_history \
 	tests/unit/lockfree/test_spsc_stall \
 	tests/unit/record/test_memory \
-	tests/unit/record/test_ring \
-	tests/unit/record/test_ring_stall \
+	tests/unit/record/test_events \
+	tests/unit/record/test_events_stall \
 	tests/unit/lockfree/test_pointer_stack \
 	tests/unit/lockfree/test_pointer_stack_history \
 	tests/unit/lockfree/test_pointer_stack_stall \
@@ -256,7 +256,7 @@ runtime_tests = \
 	tests/unit/observe/test_stat \
 	tests/unit/observe/test_trace \
 	tests/unit/observe/test_waiting \
-	tests/unit/observe/test_watch \
+	tests/unit/observe/test_cycle_watch \
 	tests/unit/plan9/test_note \
 	tests/unit/plan9/test_plan9 \
 	tests/unit/os/call/test_calls \
@@ -663,10 +663,10 @@ tests_unit_lockfree_test_slab_stall_SOURCES = $(each_step) \
 	tests/unit/lockfree/test_slab_stall.c
 tests_unit_lockfree_test_slab_stall_CPPFLAGS = $(each_step_CPPFLAGS)
 tests_unit_lockfree_test_slab_stall_LDADD = $(each_step_LDADD)
-tests_unit_record_test_ring_stall_SOURCES = $(each_step) \
-	tests/unit/record/test_ring_stall.c
-tests_unit_record_test_ring_stall_CPPFLAGS = $(each_step_CPPFLAGS)
-tests_unit_record_test_ring_stall_LDADD = $(each_step_LDADD)
+tests_unit_record_test_events_stall_SOURCES = $(each_step) \
+	tests/unit/record/test_events_stall.c
+tests_unit_record_test_events_stall_CPPFLAGS = $(each_step_CPPFLAGS)
+tests_unit_record_test_events_stall_LDADD = $(each_step_LDADD)
 tests_unit_lockfree_test_spsc_stall_SOURCES = $(each_step) \
 	tests/unit/lockfree/test_spsc_stall.c
 tests_unit_lockfree_test_spsc_stall_CPPFLAGS = $(each_step_CPPFLAGS)

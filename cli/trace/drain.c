@@ -6,7 +6,7 @@
  * overwrites before it was read is lost, and counted.
  *
  * Pairs
- *   P1  a word of an event is stored (record/ring.h)  ->  its load here: the word of that
+ *   P1  a word of an event is stored (record/events.h)  ->  its load here: the word of that
  *       event, so the second load of the word finds that it has changed
  *   P2  an event's word is stored with its kind  ->  its load here: all of the event
  */

@@ -20,6 +20,7 @@
 
 #include "base/check.h"
 #include "observe/asked.h"
+#include "observe/cycle_watch.h"
 #include "observe/deadlock.h"
 #include "observe/dump.h"
 #include "observe/gate.h"
@@ -28,7 +29,6 @@
 #include "observe/overflow.h"
 #include "observe/profile.h"
 #include "observe/recording.h"
-#include "observe/watch.h"
 #include "os/call/clock.h"
 #include "os/call/futex.h"
 #include "os/call/tid.h"

@@ -6,7 +6,7 @@
 #include "cpu.h"
 #include "os/call/clock.h"
 #include "os/call/shared_file.h"
-#include "record/ring.h"
+#include "record/events.h"
 
 /* On a page that the kernel wipes in each child with a copy of the memory. */
 struct wefti_record_mark {

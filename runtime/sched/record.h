@@ -8,7 +8,7 @@
  * monitor writes to its own, and any other caller without a VCPU to the common ring.
  *
  * The models of the scheduler leave all of this out: it changes nothing that the
- * scheduler reads. The recorder has a model of its own (record/ring.h).
+ * scheduler reads. The recorder has a model of its own (record/events.h).
  */
 #ifndef WEFT_SCHED_RECORD_H
 #define WEFT_SCHED_RECORD_H

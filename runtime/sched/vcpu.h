@@ -13,7 +13,7 @@
 #include "os/kthread/kthread.h"
 #include "os/signal/retry.h"
 #include "os/tls/tls.h"
-#include "record/ring.h"
+#include "record/events.h"
 #include "thread/thread.h"
 
 #define WEFTI_VCPUS_MAX		256

@@ -274,8 +274,8 @@ loom_spsc() {
 }
 
 loom_record() {
-	src=record/ring.c
-	h=runtime/record/ring.h
+	src=record/events.c
+	h=runtime/record/events.h
 	loom_run record_old holds record:record_old - $src
 	loom_run record_new holds record:record_new - $src
 	loom_run record_common holds record:record_common 1 $src

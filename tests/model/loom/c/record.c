@@ -2,7 +2,7 @@
 /* record.c - scenarios: events are written into a ring while another thread reads */
 #include "model.h"
 
-#include "record/ring.h"
+#include "record/events.h"
 
 /* One slot, so that each event overwrites the one before it. */
 static struct wefti_event event;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_watch.c - observe/watch: cycles are reported once while the program goes on
+ * test_cycle_watch.c - observe/cycle_watch: cycles are reported once while the program goes on
  *
  * Each scenario is a process in which some threads run all the time.
  */
-#include "observe/watch.h"
+#include "observe/cycle_watch.h"
 
 #include "child.h"
 
@@ -173,4 +173,4 @@ static const struct test_case cases[] = {
 	TEST(other_settings_have_no_looks),
 };
 
-TEST_MAIN("observe/watch", cases)
+TEST_MAIN("observe/cycle_watch", cases)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_ring_stall.c - a writer of the common ring stops at each step; others write laps
+ * test_events_stall.c - a writer of the common ring stops at each step; others write laps
  *
  * A reader that stops changes nothing, so only writers are stopped. The control is the
  * same ring behind a spin lock.
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "each_step.h"
-#include "record/ring.h"
+#include "record/events.h"
 #include "steps.h"
 #include "support.h"
 
@@ -132,4 +132,4 @@ static const struct test_case cases[] = {
 	TEST(a_ring_behind_a_spin_lock_fails_the_same_test),
 };
 
-TEST_MAIN("record/ring_stall", cases)
+TEST_MAIN("record/events_stall", cases)

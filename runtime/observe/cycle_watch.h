@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* observe/watch.h - WEFT_DEADLOCK=watch: cycles are reported while the program goes on */
-#ifndef WEFT_OBSERVE_WATCH_H
-#define WEFT_OBSERVE_WATCH_H
+/* observe/cycle_watch.h - WEFT_DEADLOCK=watch: cycles are reported while the program goes on */
+#ifndef WEFT_OBSERVE_CYCLE_WATCH_H
+#define WEFT_OBSERVE_CYCLE_WATCH_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* record/ring.c - events into the common ring, texts, stacks, and events out of any ring */
-#include "record/ring.h"
+/* record/events.c - events into the common ring, texts, stacks, and events out of any ring */
+#include "record/events.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record/ring.h - events into the rings of the recorder's memory
+ * record/events.h - events into the rings of the recorder's memory
  *
  * Structure
  *   A ring has events, each of four words, and `count`, the number of the next event.
@@ -61,7 +61,7 @@
  *   P2  WHOLE is stored  ->  a reader's first load: all words of the event
  *   P3  WHOLE is stored  ->  the CAS of a common writer a lap later: its stores come
  *       after those of the earlier event
- *   Model: tests/model/loom/c/record.c; tests/unit/record/test_ring_stall.c.
+ *   Model: tests/model/loom/c/record.c; tests/unit/record/test_events_stall.c.
  *
  * Source
  *   A seqlock in each event, as H. Boehm writes it ("Can seqlocks get along with
@@ -69,8 +69,8 @@
  *   fence. Rejected: one seqlock or one count for a ring. A reader then needs the
  *   writer to go on, and a file that ends in the middle cannot be read.
  */
-#ifndef WEFT_RECORD_RING_H
-#define WEFT_RECORD_RING_H
+#ifndef WEFT_RECORD_EVENTS_H
+#define WEFT_RECORD_EVENTS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ring.c - record/ring: events go in and come out, whole or not at all */
-#include "record/ring.h"
+/* test_events.c - record/events: events go in and come out, whole or not at all */
+#include "record/events.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -234,4 +234,4 @@ static const struct test_case cases[] = {
 	TEST(a_reader_sees_no_torn_event),
 };
 
-TEST_MAIN("record/ring", cases)
+TEST_MAIN("record/events", cases)

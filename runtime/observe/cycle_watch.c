@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe/watch.c - WEFT_DEADLOCK=watch: cycles are reported while the program goes on
+ * observe/cycle_watch.c - WEFT_DEADLOCK=watch: cycles are reported while the program goes on
  *
  * Every second the observer looks for cycles of threads that wait for each other (cycle.c).
  * A cycle that it sees in two looks is reported, once. Cycles with a wait that a deadline
@@ -11,7 +11,7 @@
  * where this one ended. If there are more cycles than the table has room for, the oldest
  * entry gives way, and its cycle is reported again if it is still there.
  */
-#include "observe/watch.h"
+#include "observe/cycle_watch.h"
 
 #include "base/format.h"
 #include "observe/cycle.h"
