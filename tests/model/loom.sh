@@ -807,7 +807,7 @@ loom_chan() {
 		'/wefti_chan_found_closed(/,/^}/s/fence_seq_cst();//'
 	loom_run control/chan_claimed_twice violation chan:chan_two_sided 2 \
 		"$src" runtime/chan/chan_wait.c \
-		'/^static int put_all_in/,/^}/s/if (could \&\&/if (0 \&\& could \&\&/'
+		'/^static int add_all/,/^}/s/if (could \&\&/if (0 \&\& could \&\&/'
 	loom_run control/chan_met_relaxed violation chan:chan_meet_alt 3 \
 		"$src" runtime/thread/wait.h \
 		'/int wefti_wait_finish/,/^}/s/\(store\|cas\)_release/\1_relaxed/'
