@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "descriptor.h"
 #include "real.h"
 
 struct call {
@@ -27,14 +28,13 @@ static int is_done(void *arguments)
 {
 	struct call *c = arguments;
 	const int kept = errno;
-	int flags;
+	int modes;
 
 	if (c->error != EAGAIN)
 		return 1;
-	flags = REAL(fcntl)(c->fd, F_GETFL);
-	(void)REAL(fcntl)(c->fd, F_SETFL, flags | O_NONBLOCK);
+	modes = wefti_ex_no_waits(c->fd);
 	c->error = REAL(connect)(c->fd, c->address, c->bytes) == 0 ? 0 : errno;
-	(void)REAL(fcntl)(c->fd, F_SETFL, flags);
+	wefti_ex_waits_again(c->fd, modes);
 	errno = kept;
 	return c->error != EAGAIN;
 }

@@ -44,6 +44,24 @@ int wefti_ex_may_block(int fd)
 	return is_shared(fd) && !is_nonblocking(fd);
 }
 
+int wefti_ex_no_waits(int fd)
+{
+	const int modes = wefti_ex_may_block(fd) ? REAL(fcntl)(fd, F_GETFL) : -1;
+
+	if (modes >= 0)
+		(void)REAL(fcntl)(fd, F_SETFL, modes | O_NONBLOCK);
+	return modes;
+}
+
+void wefti_ex_waits_again(int fd, int modes)
+{
+	const int kept = errno;
+
+	if (modes >= 0)
+		(void)REAL(fcntl)(fd, F_SETFL, modes);
+	errno = kept;
+}
+
 /*
  * The library does not know which descriptors belong together, so all are one: a
  * race between threads that talk through two pipes may be missed.

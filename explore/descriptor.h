@@ -18,6 +18,13 @@ int wefti_ex_wait_for_one(int fd, short events, int flags, enum wefti_ex_op op,
 int wefti_ex_may_block(int fd);
 
 /*
+ * Sets O_NONBLOCK for a call that must not wait; afterwards the descriptor has its modes
+ * again. A descriptor that does not block, or -1, is left alone. The second keeps errno.
+ */
+int wefti_ex_no_waits(int fd);
+void wefti_ex_waits_again(int fd, int modes);
+
+/*
  * A read happens behind the write of its data, and the end of a file behind the close of its
  * other end.
  */

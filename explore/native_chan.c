@@ -4,8 +4,8 @@
  * before what
  *
  * A send happens before the receive of its message, and a receive before the send that gets
- * its place. A channel has one key for its sends and one for its receives. So more is taken
- * for ordered than is, and a race may be missed; but none is told that is none.
+ * its place. A channel has one key for its sends and one for its receives. So calls count as
+ * ordered that are not, and a race may be missed. No false race is reported.
  */
 #include <errno.h>
 
@@ -78,7 +78,7 @@ EXPORT void weft_stack_push(struct weft_stack *at, struct weft_stack_node *node)
 	NEXT(weft_stack_push)(at, node);
 }
 
-/* nothing: what an empty stack gives. Two such results in one turn are a yield. */
+/* Two pops of an empty stack in one turn are a yield. */
 static void popped(struct wefti_ex_thread *self, const void *at, int is_empty)
 {
 	(void)wefti_ex_native_did(self, is_empty ? -EAGAIN : 0);
@@ -114,7 +114,7 @@ EXPORT uint32_t weft_index_stack_pop(struct weft_index_stack *at, void *links, s
 	return index;
 }
 
-/* Memory of a slab is another thread's later: so is all that was done with it. */
+/* A thread gets memory that another one has freed: what that one did with it came before. */
 EXPORT void *weft_slab_alloc(struct weft_slab *slab, int *error)
 {
 	void *object = NEXT(weft_slab_alloc)(slab, error);

@@ -4,7 +4,7 @@
  *
  * Such a program runs on the runtime's VCPU, and gives it away at points alone. So an access
  * is made before any other thread's, as with pthreads (memory.c). A point is a weft_yield().
- * It is left out where a thread must not yield: with a lock that blocks the VCPU, and between
+ * It is left out where a thread must not yield: with a weft_lock, and between
  * weft_preempt_off() and weft_preempt_on(). In a region of weft_block_begin() a thread may run
  * beside the others. So what it touches there is not looked at.
  *

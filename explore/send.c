@@ -78,10 +78,9 @@ static ssize_t put_some(int fd, const struct left *l, const struct msghdr *messa
 		m.msg_iovlen = n;
 		return REAL(sendmsg)(fd, &m, flags | MSG_DONTWAIT);
 	}
-	modes = REAL(fcntl)(fd, F_GETFL);
-	(void)REAL(fcntl)(fd, F_SETFL, modes | O_NONBLOCK);
+	modes = wefti_ex_no_waits(fd);
 	bytes = REAL(writev)(fd, pieces, (int)n);
-	(void)REAL(fcntl)(fd, F_SETFL, modes);
+	wefti_ex_waits_again(fd, modes);
 	return bytes;
 }
 

@@ -82,21 +82,16 @@ static uint64_t high(void)
 	return HIGH + (wefti_ex_random() >> 2);
 }
 
-/* Short runs are the more likely guess. */
-static unsigned log_steps(void)
-{
-	const unsigned a = (unsigned)(wefti_ex_random() % LOG_STEPS_KINDS);
-	const unsigned b = (unsigned)(wefti_ex_random() % LOG_STEPS_KINDS);
-
-	return LOG_STEPS_LEAST + (a < b ? a : b);
-}
-
-/* How many steps a run has is not known. Long runs want CHANGES as often as short ones. */
+/*
+ * The number of steps of a run is not known, so it is guessed. Short runs are the more likely
+ * guess, but CHANGES is for long ones as well.
+ */
 static uint64_t steps_drawn(void)
 {
-	if (strategy == CHANGES)
-		return UINT64_C(1) << (LOG_STEPS_LEAST + wefti_ex_random() % LOG_STEPS_KINDS);
-	return UINT64_C(1) << log_steps();
+	const uint64_t a = wefti_ex_random() % LOG_STEPS_KINDS;
+	const uint64_t b = strategy == CHANGES ? a : wefti_ex_random() % LOG_STEPS_KINDS;
+
+	return UINT64_C(1) << (LOG_STEPS_LEAST + (a < b ? a : b));
 }
 
 /* Returns its place in `names`, or their number. */

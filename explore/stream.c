@@ -5,7 +5,7 @@
  * libc reads inside, where no function of this library is called. So a read of a stream that
  * may wait is made of reads of single bytes. Before each one the thread waits for its turn, if the
  * stream's buffer is empty: libc then finds data, and takes what is there. A formatted
- * read (scanf) waits for its first byte so.
+ * read (scanf) waits in that way for its first byte.
  */
 #ifndef __NO_INLINE__
 #define __NO_INLINE__	1	/* stdio.h would define getchar() and getline() inline */
@@ -57,30 +57,26 @@ static int wait_for_data(FILE *f, const void *where)
  * libc has a lock for each stream, which a thread keeps while it waits. So no other thread gets
  * a part of its line.
  */
-struct reading {
-	FILE *f;
-};
-
-static void begin(struct reading *r, FILE *f, const void *where)
+static void begin(FILE **reads, FILE *f, const void *where)
 {
 	while (wefti_ex_object(f, WEFTI_EX_STREAM, where)->holder)
 		(void)wefti_ex_block(wefti_ex_self, f, WEFTI_EX_NEVER);
 	wefti_ex_object(f, WEFTI_EX_STREAM, where)->holder = wefti_ex_self->number;
-	r->f = f;
+	*reads = f;
 }
 
 /* The thread may be cancelled while it waits. */
-static void end(struct reading *r)
+static void end(FILE **reads)
 {
-	if (!r->f || !wefti_ex_self)
+	if (!*reads || !wefti_ex_self)
 		return;
-	wefti_ex_object(r->f, WEFTI_EX_STREAM, NULL)->holder = 0;
-	wefti_ex_wake_all(r->f);
+	wefti_ex_object(*reads, WEFTI_EX_STREAM, NULL)->holder = 0;
+	wefti_ex_wake_all(*reads);
 }
 
 #define READING(f)								\
-	__attribute__((cleanup(end))) struct reading reading = { NULL };	\
-	begin(&reading, f, CALLER)
+	__attribute__((cleanup(end))) FILE *reads = NULL;			\
+	begin(&reads, f, CALLER)
 
 static size_t in_buffer(const FILE *f)
 {

@@ -40,24 +40,6 @@ static ssize_t passed(ssize_t bytes, unsigned flags)
 }
 
 /* A socket's own mode decides for its side. */
-static int no_waits(int fd)
-{
-	const int modes = wefti_ex_may_block(fd) ? REAL(fcntl)(fd, F_GETFL) : -1;
-
-	if (modes >= 0)
-		(void)REAL(fcntl)(fd, F_SETFL, modes | O_NONBLOCK);
-	return modes;
-}
-
-static void waits_again(int fd, int modes)
-{
-	const int kept = errno;
-
-	if (modes >= 0)
-		(void)REAL(fcntl)(fd, F_SETFL, modes);
-	errno = kept;
-}
-
 #define MOVES(name, in, out, parameters, ...)					\
 	EXPORT ssize_t name parameters						\
 	{									\
@@ -71,11 +53,11 @@ static void waits_again(int fd, int modes)
 			    wait_for_both(in, out, CALLER) < 0)			\
 				return -1;					\
 			wefti_ex_wrote();					\
-			in_modes = in >= 0 ? no_waits(in) : -1;			\
-			out_modes = out >= 0 ? no_waits(out) : -1;		\
+			in_modes = wefti_ex_no_waits(in);			\
+			out_modes = wefti_ex_no_waits(out);			\
 			bytes = REAL(name)(__VA_ARGS__, flags | SPLICE_F_NONBLOCK); \
-			waits_again(out, out_modes);				\
-			waits_again(in, in_modes);				\
+			wefti_ex_waits_again(out, out_modes);			\
+			wefti_ex_waits_again(in, in_modes);			\
 		} while (is_to_wait(bytes, flags));				\
 		return passed(bytes, flags);					\
 	}
@@ -103,9 +85,9 @@ EXPORT ssize_t sendfile(int out, int in, off_t *at, size_t n)
 		if (wait_for_both(in, out, CALLER) < 0)
 			return done ? (ssize_t)done : -1;
 		wefti_ex_wrote();
-		modes = no_waits(out);
+		modes = wefti_ex_no_waits(out);
 		bytes = REAL(sendfile)(out, in, at, n - done);
-		waits_again(out, modes);
+		wefti_ex_waits_again(out, modes);
 		done += bytes > 0 ? (size_t)bytes : 0;
 	} while (bytes < 0 ? errno == EAGAIN : bytes > 0 && done < n);
 	return done ? (ssize_t)done : bytes;
