@@ -69,6 +69,8 @@ pthread_kthread_sources = \
 	pthread/kthread/cpu_clock.h \
 	pthread/kthread/filter.c \
 	pthread/kthread/filter.h \
+	pthread/kthread/kept.c \
+	pthread/kthread/kept.h \
 	pthread/kthread/memory_policy.c \
 	pthread/kthread/name.c \
 	pthread/kthread/nice.c \

@@ -4,49 +4,25 @@
  *
  * Green threads run on all CPUs of the process, whatever affinity they set. A thread that
  * asks on which CPU it is gets one of its own, because a program has tables by that
- * number, or stops if the number is none of its CPUs. Equal sets are stored once and
- * never freed: a program uses only a few. So a thread has only a pointer to its set, and
- * other threads may read the set at any time.
+ * number, or stops if the number is none of its CPUs. A thread has a pointer to its set
+ * (pthread/kthread/kept.c), and other threads may read the set at any time.
  *
  * Writers
- *   all  keep
  *   scheduled.cpus  set_of; scheduled.c: wefti_schedule_put
+ *   all  wefti_affinity_read; kept.c: wefti_keep
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "pthread/core/answer.h"
 #include "pthread/core/hold.h"
 #include "pthread/core/real.h"
+#include "pthread/kthread/kept.h"
 #include "pthread/kthread/schedule.h"
 #include "syscall.h"
 
-struct kept {
-	struct kept *next;
-	cpu_set_t set;
-};
-
-static _Atomic(struct kept *) all;
-
-/* Returns NULL if out of memory. */
-static const cpu_set_t *keep(const cpu_set_t *set)
-{
-	struct kept *first = load_seq_cst(&all), *k;
-
-	for (k = first; k; k = k->next)
-		if (CPU_EQUAL(&k->set, set))
-			return &k->set;
-	k = malloc(sizeof(*k));
-	if (!k)
-		return NULL;
-	k->set = *set;
-	k->next = first;	/* two threads may store equal sets: no harm */
-	while (!cas_seq_cst(&all, &first, k))
-		k->next = first;
-	return &k->set;
-}
+static _Atomic(struct wefti_kept *) all;
 
 /*
  * A process may be allowed CPUs that its kernel threads do not use, because main gave
@@ -84,7 +60,8 @@ int wefti_affinity_read(size_t bytes, const cpu_set_t *given, const cpu_set_t **
 		want = both;
 	if (CPU_COUNT(&want) == 0)
 		return EINVAL;
-	*to = CPU_EQUAL(&want, &have) ? NULL : keep(&want);
+	*to = CPU_EQUAL(&want, &have) ? NULL :
+	      wefti_keep(&all, &want, sizeof(want));
 	return 0;
 }
 

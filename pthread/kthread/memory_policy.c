@@ -5,8 +5,7 @@
  * The memory nodes from which the kernel takes a thread's pages are an advice of the
  * kernel thread that touches a page first. Green threads have the policy of the process,
  * whatever they set. libnuma sets one in each thread of a pool, and complains if it
- * cannot. Equal policies are stored once and never freed: a program uses only a few. So a
- * thread has only a pointer to its policy.
+ * cannot. A thread has a pointer to its policy (pthread/kthread/kept.c).
  *
  * The kernel knows which policies are valid, and how it tells one. It tells that only to
  * a kernel thread that has the policy: this one has it for a moment.
@@ -14,11 +13,10 @@
  * Rejected: to set the policy at each switch, which would then be a system call.
  *
  * Writers
- *   all  keep
  *   scheduled.memory  set; scheduled.c: wefti_schedule_put
+ *   all  set; kept.c: wefti_keep
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -26,17 +24,13 @@
 #include "pthread/core/answer.h"
 #include "pthread/core/hold.h"
 #include "pthread/core/real.h"
+#include "pthread/kthread/kept.h"
 #include "pthread/kthread/schedule.h"
 #include "syscall.h"
 
-struct kept {
-	struct kept *next;
-	struct wefti_memory_policy policy;
-};
+static _Atomic(struct wefti_kept *) all;
 
-static _Atomic(struct kept *) all;
-
-/* That of the calling kernel thread. Returns 0 or -errno. */
+/* That of the calling kernel thread, with its padding 0. Returns 0 or -errno. */
 static long read_kernels(struct wefti_memory_policy *to)
 {
 	memset(to, 0, sizeof(*to));
@@ -48,30 +42,6 @@ void wefti_memory_policy_give(const struct wefti_memory_policy *from)
 {
 	(void)wefti_arch_syscall(SYS_set_mempolicy, from->mode, (long)from->nodes,
 				 WEFTI_NODE_BITS + 1, 0, 0, 0);
-}
-
-static int is_equal(const struct wefti_memory_policy *a,
-		    const struct wefti_memory_policy *b)
-{
-	return a->mode == b->mode && memcmp(a->nodes, b->nodes, sizeof(a->nodes)) == 0;
-}
-
-/* Returns NULL if out of memory. */
-static const struct wefti_memory_policy *keep(const struct wefti_memory_policy *policy)
-{
-	struct kept *first = load_seq_cst(&all), *k;
-
-	for (k = first; k; k = k->next)
-		if (is_equal(&k->policy, policy))
-			return &k->policy;
-	k = malloc(sizeof(*k));
-	if (!k)
-		return NULL;
-	k->policy = *policy;
-	k->next = first;	/* two threads may store equal policies: no harm */
-	while (!cas_seq_cst(&all, &first, k))
-		k->next = first;
-	return &k->policy;
 }
 
 /* Returns 0 or -errno. *want becomes what the kernel tells of the policy. */
@@ -99,7 +69,7 @@ static long set(const long *a)
 
 	if (error)
 		return error;
-	kept = keep(&want);
+	kept = wefti_keep(&all, &want, sizeof(want));
 	if (!kept)
 		return -ENOMEM;
 	store_relaxed(&wefti_pt.schedule.memory, kept);
