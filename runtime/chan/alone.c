@@ -111,35 +111,31 @@ static inline int waits(const struct wefti_thread *self, int64_t deadline)
 	       likely(!load_relaxed(&self->cancel));
 }
 
-int wefti_buffered_send_full(struct weft_chan *c, const void *elem, int64_t deadline)
+/* A copy for each operation. */
+static ALWAYS_INLINE int wait_first(struct weft_chan *c, const unsigned op, void *elem,
+				    int64_t deadline)
 {
 	struct wefti_thread *self = wefti_enter();
-	void *from = (void *)(uintptr_t)elem;
 	int error;
 
 	if (unlikely(!waits(self, deadline))) {
 		wefti_leave(self);
-		return wefti_chan_send_inside(c, elem, deadline);
+		return op == WEFT_ALT_SEND ? wefti_chan_send_inside(c, elem, deadline) :
+					     wefti_chan_recv_inside(c, elem, deadline);
 	}
-	error = wait_alone(c, WEFT_ALT_SEND, from, self);
+	error = wait_alone(c, op, elem, self);
 	if (unlikely(error == -EAGAIN))
-		error = wefti_chan_wait_in_line(c, WEFT_ALT_SEND, from, deadline, self);
+		error = wefti_chan_wait_in_line(c, op, elem, deadline, self);
 	wefti_leave(self);
 	return error;
 }
 
+int wefti_buffered_send_full(struct weft_chan *c, const void *elem, int64_t deadline)
+{
+	return wait_first(c, WEFT_ALT_SEND, (void *)(uintptr_t)elem, deadline);
+}
+
 int wefti_buffered_recv_empty(struct weft_chan *c, void *elem, int64_t deadline)
 {
-	struct wefti_thread *self = wefti_enter();
-	int error;
-
-	if (unlikely(!waits(self, deadline))) {
-		wefti_leave(self);
-		return wefti_chan_recv_inside(c, elem, deadline);
-	}
-	error = wait_alone(c, WEFT_ALT_RECV, elem, self);
-	if (unlikely(error == -EAGAIN))
-		error = wefti_chan_wait_in_line(c, WEFT_ALT_RECV, elem, deadline, self);
-	wefti_leave(self);
-	return error;
+	return wait_first(c, WEFT_ALT_RECV, elem, deadline);
 }
